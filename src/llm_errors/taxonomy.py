@@ -1,0 +1,317 @@
+"""The 13 error classes, each with exactly one handling rule, and the closed vocabulary of reasons.
+
+This is the only source: README tables, alert rules, dashboards and tests are derived from it. Standard library only.
+
+    thrown or in-band failure
+    ├── reliability   TRANSPORT  TIMEOUT  RATE_LIMITED  SERVER                the provider's fault: burns the budget
+    ├── correctness   BAD_REQUEST  AUTH  NOT_FOUND  CALL_BUDGET  TOOL_PROTOCOL  ours: the owning team repairs it
+    ├── policy        PROMPT_BLOCKED  OUTPUT_BLOCKED                           left out of availability
+    │                 TRUNCATED
+    └── review        UNKNOWN                                                 promote recurring patterns
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Final
+
+
+class ErrorClass(str, Enum):
+    """What kind of failure a model call ended in; the values are metric label values."""
+
+    TRANSPORT = "TRANSPORT"
+    TIMEOUT = "TIMEOUT"
+    RATE_LIMITED = "RATE_LIMITED"
+    SERVER = "SERVER"
+    BAD_REQUEST = "BAD_REQUEST"
+    AUTH = "AUTH"
+    NOT_FOUND = "NOT_FOUND"
+    CALL_BUDGET = "CALL_BUDGET"
+    PROMPT_BLOCKED = "PROMPT_BLOCKED"
+    OUTPUT_BLOCKED = "OUTPUT_BLOCKED"
+    TRUNCATED = "TRUNCATED"
+    TOOL_PROTOCOL = "TOOL_PROTOCOL"
+    UNKNOWN = "UNKNOWN"
+
+    def __str__(self) -> str:
+        """The bare value, on every Python version."""
+        return self.value
+
+
+class View(str, Enum):
+    """Which dashboard shows a class, and which route its alerts take."""
+
+    RELIABILITY = "reliability"
+    CORRECTNESS = "correctness"
+    POLICY = "policy"
+    REVIEW = "review"
+
+
+class Availability(str, Enum):
+    """What a call of this class is to the availability SLO."""
+
+    BAD = "bad"
+    """A valid event that burns the error budget."""
+    GOOD = "good"
+    """A valid event that does not."""
+    LEFT_OUT = "left_out"
+    """No valid event: the user caused it."""
+
+
+@dataclass(frozen=True)
+class HandlingRule:
+    """The one rule by which a class is shown, told and handled.
+
+    `retryable` is the default; a reason may narrow it (`FINAL_REASONS`), never widen it.
+    `severity` is that of the alert for the class: `page`, `ticket` or `info`.
+    """
+
+    error_class: ErrorClass
+    view: View
+    audience: str
+    availability: Availability
+    retryable: bool
+    severity: str
+    advice: str
+
+
+def _rules() -> tuple[HandlingRule, ...]:
+    e, v, a = ErrorClass, View, Availability
+    oncall, team, safety = "platform on-call", "owning team", "trust and safety"
+    return (
+        HandlingRule(
+            e.TRANSPORT,
+            v.RELIABILITY,
+            oncall,
+            a.BAD,
+            True,
+            "page",
+            "Back off and retry in the one retry layer; then degrade.",
+        ),
+        HandlingRule(
+            e.TIMEOUT,
+            v.RELIABILITY,
+            oncall,
+            a.BAD,
+            True,
+            "page",
+            "Back off and retry in the one retry layer; then degrade. Check deadlines.",
+        ),
+        HandlingRule(
+            e.RATE_LIMITED,
+            v.RELIABILITY,
+            oncall,
+            a.BAD,
+            True,
+            "page",
+            "Back off as told (Retry-After); raise the quota or shed load; then degrade.",
+        ),
+        HandlingRule(
+            e.SERVER,
+            v.RELIABILITY,
+            oncall,
+            a.BAD,
+            True,
+            "page",
+            "Back off, retry, fall back to another model; then degrade.",
+        ),
+        HandlingRule(
+            e.BAD_REQUEST,
+            v.CORRECTNESS,
+            team,
+            a.GOOD,
+            False,
+            "ticket",
+            "Re-raise; fix the request (context_overflow: compress to 70 % of the limit, once).",
+        ),
+        HandlingRule(
+            e.AUTH,
+            v.CORRECTNESS,
+            team,
+            a.GOOD,
+            False,
+            "page",
+            "Re-raise and page; repair or rotate the credential; never a friendly message.",
+        ),
+        HandlingRule(
+            e.NOT_FOUND,
+            v.CORRECTNESS,
+            team,
+            a.GOOD,
+            False,
+            "page",
+            "Re-raise and page; fix the model or deployment name.",
+        ),
+        HandlingRule(
+            e.CALL_BUDGET,
+            v.CORRECTNESS,
+            team,
+            a.GOOD,
+            False,
+            "page",
+            "Re-raise; a budget of your own or your account's is spent.",
+        ),
+        HandlingRule(
+            e.PROMPT_BLOCKED,
+            v.POLICY,
+            safety,
+            a.LEFT_OUT,
+            False,
+            "ticket",
+            "Show the refusal text; review.",
+        ),
+        HandlingRule(
+            e.OUTPUT_BLOCKED,
+            v.POLICY,
+            safety,
+            a.LEFT_OUT,
+            False,
+            "ticket",
+            "Show the refusal text; withdraw what was streamed; review.",
+        ),
+        HandlingRule(
+            e.TRUNCATED,
+            v.POLICY,
+            "product",
+            a.GOOD,
+            False,
+            "ticket",
+            "Leave it alone: the application asks for less or raises the limit.",
+        ),
+        HandlingRule(
+            e.TOOL_PROTOCOL,
+            v.CORRECTNESS,
+            team,
+            a.GOOD,
+            True,
+            "ticket",
+            "Re-ask the model once; fix the tool or output schema.",
+        ),
+        HandlingRule(
+            e.UNKNOWN,
+            v.REVIEW,
+            "weekly review",
+            a.GOOD,
+            False,
+            "info",
+            "Keep the raw message; promote recurring patterns to named classes.",
+        ),
+    )
+
+
+HANDLING: Final = MappingProxyType({rule.error_class: rule for rule in _rules()})
+"""Class -> its one handling rule, in the order of the taxonomy."""
+
+REASONS: Final = MappingProxyType(
+    {
+        ErrorClass.TRANSPORT: ("connection_refused", "dns", "tls", "disconnected", "stream_cut", "proxy", "other"),
+        ErrorClass.TIMEOUT: ("connect", "read", "write", "pool", "provider", "other"),
+        ErrorClass.RATE_LIMITED: (
+            "requests",
+            "tokens",
+            "concurrency",
+            "daily_quota",
+            "service_quota",
+            "request_too_large_for_rate",
+            "upstream",
+            "other",
+        ),
+        ErrorClass.SERVER: (
+            "internal",
+            "overloaded",
+            "unavailable",
+            "gateway",
+            "deadline_exceeded",
+            "model_not_ready",
+            "model_error",
+            "conflict",
+            "upstream",
+            "other",
+        ),
+        ErrorClass.BAD_REQUEST: (
+            "invalid_parameter",
+            "context_overflow",
+            "request_too_large",
+            "unsupported",
+            "invalid_media",
+            "failed_precondition",
+            "malformed_history",
+            "protocol",
+            "other",
+        ),
+        ErrorClass.AUTH: (
+            "missing_key",
+            "invalid_key",
+            "expired",
+            "permission_denied",
+            "region",
+            "account_disabled",
+            "other",
+        ),
+        ErrorClass.NOT_FOUND: ("model", "deployment", "resource", "other"),
+        ErrorClass.CALL_BUDGET: (
+            "insufficient_quota",
+            "billing",
+            "spend_limit",
+            "max_llm_calls",
+            "max_turns",
+            "token_limit",
+            "other",
+        ),
+        ErrorClass.PROMPT_BLOCKED: (
+            "content_filter",
+            "safety",
+            "jailbreak",
+            "prohibited_content",
+            "blocklist",
+            "guardrail",
+            "moderation",
+            "image_safety",
+            "other",
+        ),
+        ErrorClass.OUTPUT_BLOCKED: (
+            "content_filter",
+            "safety",
+            "refusal",
+            "recitation",
+            "prohibited_content",
+            "blocklist",
+            "guardrail",
+            "sensitive_data",
+            "language",
+            "image_safety",
+            "other",
+        ),
+        ErrorClass.TRUNCATED: ("max_tokens", "context_window", "reasoning_tokens", "other"),
+        ErrorClass.TOOL_PROTOCOL: (
+            "malformed_call",
+            "unexpected_call",
+            "too_many_calls",
+            "invalid_arguments",
+            "schema_mismatch",
+            "other",
+        ),
+        ErrorClass.UNKNOWN: (
+            "empty_response",
+            "unrecognised_finish_reason",
+            "unrecognised_error",
+            "unexpected_body",
+            "foreign_exception",
+            "other",
+        ),
+    }
+)
+"""The closed vocabulary of reasons per class; metric label values."""
+
+FINAL_REASONS: Final = frozenset(
+    {
+        (ErrorClass.TRANSPORT, "tls"),
+        (ErrorClass.RATE_LIMITED, "daily_quota"),
+        (ErrorClass.RATE_LIMITED, "service_quota"),
+        (ErrorClass.RATE_LIMITED, "request_too_large_for_rate"),
+    }
+)
+"""Reasons that a retry cannot cure although their class is retryable by default."""
+
+ACCOUNT_BUDGET_REASONS: Final = ("insufficient_quota", "billing", "spend_limit")
+"""CALL_BUDGET reasons of the account (they page); the others are a run's own."""
