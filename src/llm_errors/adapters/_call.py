@@ -200,7 +200,7 @@ class RunningCall:
                 try:
                     chunk = next(iterator)
                 except StopIteration as stop:
-                    quietly("stream", None, self._exhausted)
+                    quietly("stream", None, self.exhausted)
                     return stop.value
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
@@ -221,7 +221,7 @@ class RunningCall:
                 try:
                     chunk = await iterator.__anext__()
                 except StopAsyncIteration:
-                    quietly("stream", None, self._exhausted)
+                    quietly("stream", None, self.exhausted)
                     return
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
@@ -238,7 +238,8 @@ class RunningCall:
         self._chunks = self.info.reader.chunks()
         return self._chunks.chunk
 
-    def _exhausted(self) -> None:
+    def exhausted(self) -> None:
+        """No further chunk comes."""
         answer = self._chunks.end() if self._chunks is not None else Answer()
         if not self.is_stream_body and self._first_chunk is None:
             evidence = Evidence(channel="in_band", dialect=self.info.dialect, facts=frozenset(("unexpected_body",)))
@@ -248,6 +249,10 @@ class RunningCall:
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
         """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too."""
         vars(holder)[HOLDER] = Keeper(self, unread)
+
+    def keep_too(self, holder: Any, other: Any) -> None:
+        """Let a second object, such as the observer of a body, end what the first one keeps."""
+        vars(other)[HOLDER] = vars(holder)[HOLDER]
 
 
 class Keeper:
@@ -266,6 +271,15 @@ class Keeper:
             self._call.abandoned()
         else:
             self._call.settle(self._unread())
+
+    def body_ended(self, how: str, error: BaseException | None) -> None:
+        """The SDK is about to end its own span over a body that was `read`, `closed` or `failed`."""
+        if error is not None:
+            self._call.failed(error)
+        elif how == "read" and self._unread is None:
+            self._call.exhausted()
+        else:
+            self.end()
 
     def __del__(self) -> None:
         if self._call.is_open:

@@ -304,6 +304,16 @@ def _async_close(edge: _Edge, original: Function) -> Function:
     return wrapper
 
 
+def _body_end(edge: _Edge, original: Function) -> Function:
+    def wrapper(self: Any, how: str, error: BaseException | None = None) -> Any:
+        keeper = vars(self).get(HOLDER)
+        if keeper is not None:
+            quietly("close", None, keeper.body_ended, how, error)
+        return original(self, how, error)
+
+    return wrapper
+
+
 _WRAPPERS: dict[Kind, Callable[[_Edge, Function], Function]] = {
     Kind.CALL: _call,
     Kind.ASYNC_CALL: _async_call,
@@ -315,4 +325,5 @@ _WRAPPERS: dict[Kind, Callable[[_Edge, Function], Function]] = {
     Kind.ASYNC_RETRY: _async_retry,
     Kind.CLOSE: _close,
     Kind.ASYNC_CLOSE: _async_close,
+    Kind.BODY_END: _body_end,
 }

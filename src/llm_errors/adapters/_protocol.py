@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, Reader
+from llm_errors.reading.answer import Reader
+
+if TYPE_CHECKING:
+    from llm_errors.adapters._call import RunningCall
 
 
 class CallInfo(NamedTuple):
@@ -39,6 +42,7 @@ class Kind(Enum):
     ASYNC_RETRY = "the same, as a coroutine function"
     CLOSE = "closes a stream or a raw response"
     ASYNC_CLOSE = "the same, as a coroutine function"
+    BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
 
 
 @dataclass(frozen=True)
@@ -61,40 +65,6 @@ class Target:
         return f"{self.module}:{self.owner}.{self.attribute}"
 
 
-class Call(Protocol):
-    """The driver's side of a running call, as far as an adapter may touch it."""
-
-    info: CallInfo
-
-    def observe(self, result: Any) -> Answer:
-        """Read a whole answer, without settling the call yet."""
-        ...
-
-    def settle(self, answer: Answer) -> None:
-        """The call ended with this answer."""
-        ...
-
-    def failed(self, exc: BaseException) -> None:
-        """The call ended with this exception."""
-        ...
-
-    def follow(self, iterator: Any) -> Any:
-        """An iterator that passes the chunks of a stream through and settles the call at its end."""
-        ...
-
-    def follow_async(self, iterator: Any) -> Any:
-        """The same for an async iterator."""
-        ...
-
-    def abandoned(self) -> None:
-        """The caller left the stream; settles as cancelled unless the terminal event was seen."""
-        ...
-
-    def when_dropped(self, holder: Any, unread: Callable[[], Answer]) -> None:
-        """Settle with what `unread` says when `holder`, an answer that nobody has parsed, goes away."""
-        ...
-
-
 class Adapter(Protocol):
     """Everything the driver asks of an SDK family."""
 
@@ -111,14 +81,14 @@ class Adapter(Protocol):
         """What call this is, or None to stay out: it is no model call."""
         ...
 
-    def begin(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(self, call: "RunningCall", args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A last chance before the SDK runs, for families that deliver their answer by a hook in the request."""
         ...
 
-    def returned(self, call: Call, result: Any) -> None:
+    def returned(self, call: "RunningCall", result: Any) -> None:
         """The SDK returned; settle, or follow what was returned."""
         ...
 
-    def attempt_failed(self, call: Call, kwargs: dict[str, Any]) -> Evidence | None:
+    def attempt_failed(self, call: "RunningCall", kwargs: dict[str, Any]) -> Evidence | None:
         """What the SDK's own retry is about to hide."""
         ...

@@ -81,6 +81,7 @@ class Stainless:
         yield Target(base, "AsyncAPIClient", "_request", Kind.ASYNC_CALL, when=_has_native_span, optional=True)
         yield Target(base, "SyncAPIClient", "_sleep_for_retry", Kind.RETRY)
         yield Target(base, "AsyncAPIClient", "_sleep_for_retry", Kind.ASYNC_RETRY)
+        yield Target(f"{self.package}._tracing", "FirstEnd", "end", Kind.BODY_END, optional=True)
         yield Target(f"{self.package}._streaming", "Stream", "close", Kind.CLOSE)
         yield Target(f"{self.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
         yield Target(f"{self.package}._response", "APIResponse", "close", Kind.CLOSE)
@@ -129,13 +130,17 @@ class Stainless:
 
     def returned(self, call: RunningCall, result: Any) -> None:
         """A parsed answer has been settled by the listener; a raw one is settled when it is parsed, closed or dropped."""
-        if not call.is_open or HOLDER in getattr(result, "__dict__", ()):
+        if not call.is_open:
             return
-        response = result if number(field(result, "status_code")) is not None else field(result, "http_response")
+        response = result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
         if response is None or not hasattr(result, "__dict__"):
             call.settle(call.observe(result))
-        else:
+            return
+        if HOLDER not in vars(result):
             call.keep(result, _Unread(call, response))
+        native = field(field(response, "stream"), "stream_observer")
+        if native is not None:
+            call.keep_too(result, native)
 
     def attempt_failed(self, call: RunningCall, kwargs: dict[str, Any]) -> Evidence | None:
         """From the failed response, or else from the exception that the SDK is handling."""
