@@ -77,5 +77,7 @@ class _Source:
 
     def _warn(self, name: str, value: Any, allowed: tuple[str, ...], default: Any) -> Any:
         setting = f"LLM_ERRORS_{name.upper()}"
-        _log.warning("%s=%r is not known; allowed: %s. Using the default: %s", setting, value, ", ".join(allowed), default)
+        _log.warning(
+            "%s=%r is not known; allowed: %s. Using the default: %s", setting, value, ", ".join(allowed), default
+        )
         return default

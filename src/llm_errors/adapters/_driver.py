@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 class _Patch:
     """One wrapper in place."""
 
-    owner: type
+    owner: Any
     attribute: str
     original: Function
     wrapper: Function
@@ -81,9 +81,9 @@ class Driver:
             quietly("patch", None, self._patch, adapter, target, module)
 
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
-        owner = getattr(module, target.owner, None)
-        present = isinstance(owner, type) and _static(owner, target.attribute) is not None
-        if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
+        owner = getattr(module, target.owner, None) if target.owner else module
+        present = owner is not None and _static(owner, target.attribute) is not None
+        if present and target.when is not None and not target.when(owner):
             self.found[target.name] = "not wanted"
             return
         if not present:
@@ -91,14 +91,15 @@ class Driver:
             if not target.optional:
                 warn_once(target.name, "llm-errors: %s is not there; its calls are not observed", target.name)
             return
-        self._put(owner, target, adapter)  # type: ignore[arg-type]
+        self._put(owner, target, adapter)
         self.found[target.name] = "patched"
 
-    def _put(self, owner: type, target: Target, adapter: Adapter) -> None:
+    def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
         outer, original = _innermost(_static(owner, target.attribute))
         wrapper = _WRAPPERS[target.kind](_Edge(self, adapter, self._sink), original)
         functools.update_wrapper(wrapper, original)
-        wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
+        if target.owner:  # it may be inherited
+            wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
         if outer is not None:
             outer.__wrapped__ = wrapper
@@ -107,9 +108,10 @@ class Driver:
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
 
 
-def _static(owner: type, attribute: str) -> Any:
-    """The attribute as it stands in the class that defines it, unbound."""
-    return next((vars(c)[attribute] for c in owner.__mro__ if attribute in vars(c)), None)
+def _static(owner: Any, attribute: str) -> Any:
+    """The attribute as it stands in the class that defines it, unbound, or in the module."""
+    owners = getattr(owner, "__mro__", (owner,))
+    return next((vars(c)[attribute] for c in owners if attribute in vars(c)), None)
 
 
 def _innermost(function: Any) -> tuple[Any, Any]:

@@ -47,7 +47,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Target:
-    """A function to patch: `attribute` of class `owner` in `module`.
+    """A function to patch: `attribute` of class `owner` in `module`, or of the module itself if `owner` is empty.
 
     `when` tells from the class whether the SDK at hand wants this patch. A target that is `optional` may be missing silently.
     """

@@ -40,6 +40,7 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
     "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
     "/audio/translations": (TRANSCRIPTION, results.MEDIA),
     "/rerank": (RERANK, results.MODERATIONS),
+    "/interactions": (IMAGE, results.INTERACTIONS),
 }
 """The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
 
@@ -117,7 +118,9 @@ class Stainless:
             return known[1]
         split = urlsplit(url)
         host, port = (split.hostname, split.port or 443) if split.hostname else address_of(client.base_url)
-        by_class = next((self.providers[c.__name__] for c in type(client).__mro__ if c.__name__ in self.providers), None)
+        by_class = next(
+            (self.providers[c.__name__] for c in type(client).__mro__ if c.__name__ in self.providers), None
+        )
         place = (by_class or provider_of(host, port) or self.provider, host, port)
         if base is not None and not split.hostname:
             _PLACES[client] = (base, place)
@@ -132,7 +135,9 @@ class Stainless:
         """A parsed answer has been settled by the listener; a raw one is settled when it is parsed, closed or dropped."""
         if not call.is_open:
             return
-        response = result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
+        response = (
+            result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
+        )
         if response is None or not hasattr(result, "__dict__"):
             call.settle(call.observe(result))
             return
@@ -225,21 +230,29 @@ class _Unread:
         return self._call.info.reader.whole(parsed(body))
 
 
-def _pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+def pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+    """Client classes of a module, each with its async twin."""
     return tuple((module, prefix + name) for name in names for prefix in ("", "Async"))
 
 
 def _simple(sdk: str, distribution: str, versions: str, package: str, client: str, provider: str) -> Stainless:
     return Stainless(
-        sdk, distribution, versions, package, "openai", provider, _pairs(f"{package}._client", client), {client: provider, f"Async{client}": provider}
+        sdk,
+        distribution,
+        versions,
+        package,
+        "openai",
+        provider,
+        pairs(f"{package}._client", client),
+        {client: provider, f"Async{client}": provider},
     )
 
 
 _ANTHROPIC_CLIENTS = (
-    *_pairs("anthropic._client", "Anthropic"),
-    *_pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
-    *_pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
-    *_pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
+    *pairs("anthropic._client", "Anthropic"),
+    *pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
+    *pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
+    *pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
 )
 """Foundry's, AWS' and Google Cloud's clients inherit from Anthropic's."""
 
@@ -256,7 +269,7 @@ _ANTHROPIC_PROVIDERS = {
 _AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
 
 ADAPTERS: Iterable[Stainless] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"), _AZURE),
+    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", pairs("openai._client", "OpenAI"), _AZURE),
     Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
     _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
     _simple("together", "together", ">=2,<4", "together", "Together", "together_ai"),

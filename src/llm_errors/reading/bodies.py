@@ -91,7 +91,9 @@ def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:
         wait = retry_after.from_duration(field(d, "retryDelay"))
         if wait is not None:
             return wait
-    return retry_after.bounded(field(error, "retry_after", "estimated_time") or field(outer, "retry_after", "estimated_time"))
+    return retry_after.bounded(
+        field(error, "retry_after", "estimated_time") or field(outer, "retry_after", "estimated_time")
+    )
 
 
 def _facts(error: Any, details: list[Any]) -> list[str]:

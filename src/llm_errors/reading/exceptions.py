@@ -132,7 +132,9 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
 
 def _wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
     response = field(exc, "response")
-    headers = field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
+    headers = (
+        field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
+    )
     wait = retry_after.from_headers(headers)
     if wait is None:
         wait = body.retry_after

@@ -33,10 +33,20 @@ class GenerateContentReader:
 
 def _is_answer(result: Any) -> bool:
     """An empty object is an (empty) answer of Gemini's; one that holds only foreign fields is none."""
-    known = ("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata", "model_version", "modelVersion")
+    known = (
+        "candidates",
+        "prompt_feedback",
+        "promptFeedback",
+        "usage_metadata",
+        "usageMetadata",
+        "model_version",
+        "modelVersion",
+    )
     if field(result, *known) is not None or not isinstance(result, dict):
         return field(result, "error") is None
-    return not {k for k in result if k not in (*known, "responseId", "response_id", "sdk_http_response", "sdkHttpResponse")}
+    return not {
+        k for k in result if k not in (*known, "responseId", "response_id", "sdk_http_response", "sdkHttpResponse")
+    }
 
 
 class GenerateContentChunks:
@@ -82,7 +92,10 @@ class GenerateContentChunks:
         if metadata is not None:
             snake = usage(metadata, "prompt_token_count", "candidates_token_count")
             camel = usage(metadata, "promptTokenCount", "candidatesTokenCount")
-            self._tokens = (snake[0] if snake[0] is not None else camel[0], snake[1] if snake[1] is not None else camel[1])
+            self._tokens = (
+                snake[0] if snake[0] is not None else camel[0],
+                snake[1] if snake[1] is not None else camel[1],
+            )
 
     def end(self) -> Answer:
         """With a candidate the finish reason counts, without one the block reason; then nothing at all, then a missing end."""

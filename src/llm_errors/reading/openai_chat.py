@@ -30,7 +30,9 @@ class ChatReader:
         if error is not None and suspicion is not None:
             suspicion = embedded_error(DIALECT, {"error": error}, suspicion.finish_reason)
         tokens = usage(field(result, "usage"), "prompt_tokens", "completion_tokens")
-        return Answer(suspicion, **identity(result), finish_reasons=finish, input_tokens=tokens[0], output_tokens=tokens[1])
+        return Answer(
+            suspicion, **identity(result), finish_reasons=finish, input_tokens=tokens[0], output_tokens=tokens[1]
+        )
 
     def chunks(self) -> "ChatChunks":
         """A fresh state."""

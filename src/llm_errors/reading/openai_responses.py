@@ -67,7 +67,10 @@ def _has_content(output: list[Any]) -> bool:
     for item in output:
         kind = text(field(item, "type"))
         if kind == "message":
-            if any(field(part, "text", "refusal", "type") not in (None, "", "output_text") for part in items(field(item, "content"))):
+            if any(
+                field(part, "text", "refusal", "type") not in (None, "", "output_text")
+                for part in items(field(item, "content"))
+            ):
                 return True
         elif kind != "reasoning":
             return True
@@ -116,7 +119,9 @@ class ResponsesChunks:
         if answer is not None and not (self._content and answer.suspicion and "empty" in answer.suspicion.facts):
             return answer
         if answer is not None:  # the terminal event repeats no output, but there was some
-            return Answer(None, answer.model, answer.id, answer.finish_reasons, answer.input_tokens, answer.output_tokens)
+            return Answer(
+                None, answer.model, answer.id, answer.finish_reasons, answer.input_tokens, answer.output_tokens
+            )
         fact = "refusal" if self._refusal else "no_end" if self._content else "empty"
         finish = ("error",) if self._seen else ()
         return Answer(suspect(DIALECT, fact), **self._identity, finish_reasons=finish)

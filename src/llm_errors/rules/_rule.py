@@ -10,7 +10,13 @@ from llm_errors.taxonomy import ErrorClass
 CODE, FINISH, CONTENT, EXCEPTION, STATUS, GENERIC = 60, 50, 45, 40, 20, 10
 """Precedence by kind of evidence, not by position in a file."""
 
-_KIND_NAMES: Final = {CODE: "code", FINISH: "finish_reason", CONTENT: "content", EXCEPTION: "exception", STATUS: "status"}
+_KIND_NAMES: Final = {
+    CODE: "code",
+    FINISH: "finish_reason",
+    CONTENT: "content",
+    EXCEPTION: "exception",
+    STATUS: "status",
+}
 
 Key = tuple[str, str | int]
 
@@ -82,7 +88,16 @@ class Rule:
     @property
     def conditions(self) -> int:
         """How many conditions the row has: the more, the more specific."""
-        given = (self.dialects, self.providers, self.status, self.codes, self.finish, self.block, self.exceptions, self.says)
+        given = (
+            self.dialects,
+            self.providers,
+            self.status,
+            self.codes,
+            self.finish,
+            self.block,
+            self.exceptions,
+            self.says,
+        )
         return sum(map(bool, given)) + len(self.facts) + (self.embedded is not None)
 
     def keys(self) -> Iterator[Key]:

@@ -90,7 +90,11 @@ def write(scope: Scope, ending: Ending, failure: Classification | None, attribut
     if ending.retries:
         written[semconv.RETRY_COUNT] = ending.retries
     if not scope.own:
-        if failure is None and not ending.cancelled and semconv.ERROR_CLASS in (getattr(span, "attributes", None) or {}):
+        if (
+            failure is None
+            and not ending.cancelled
+            and semconv.ERROR_CLASS in (getattr(span, "attributes", None) or {})
+        ):
             written[semconv.ERROR_RECOVERED] = True
         if written:
             span.set_attributes(written)
