@@ -3,7 +3,7 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, suspect, unexpected, usage
+from llm_errors.reading.answer import Answer, Identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, items, text
 
 DIALECT = "google"
@@ -31,8 +31,15 @@ class GenerateContentReader:
         return GenerateContentChunks()
 
 
+_KNOWN = ("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata")
+_FIELDS = frozenset(
+    (*_KNOWN, "model_version", "modelVersion", "response_id", "responseId", "sdk_http_response", "sdkHttpResponse")
+)
+
+
 def _is_answer(result: Any) -> bool:
     """An empty object is an (empty) answer of Gemini's; one that holds only foreign fields is none."""
+<<<<<<< HEAD
     known = (
         "candidates",
         "prompt_feedback",
@@ -47,6 +54,11 @@ def _is_answer(result: Any) -> bool:
     return not {
         k for k in result if k not in (*known, "responseId", "response_id", "sdk_http_response", "sdkHttpResponse")
     }
+=======
+    if field(result, *_KNOWN) is not None or not isinstance(result, dict):
+        return field(result, "error") is None
+    return _FIELDS.issuperset(result)
+>>>>>>> main
 
 
 class GenerateContentChunks:
@@ -60,7 +72,7 @@ class GenerateContentChunks:
         self._content = self._seen = False
         self._block = ""
         self._finish: dict[int, str] = {}
-        self._identity: dict[str, str] = {}
+        self._identity: Identity = {}
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     @property
@@ -98,7 +110,7 @@ class GenerateContentChunks:
             )
 
     def end(self) -> Answer:
-        """With a candidate the finish reason counts, without one the block reason; then nothing at all, then a missing end."""
+        """With a candidate its finish reason counts, without one the block reason; then nothing, then a missing end."""
         due = "error" if self._streamed else ""
         return Answer(
             self._suspicion(),

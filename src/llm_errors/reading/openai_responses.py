@@ -3,7 +3,7 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, is_json, items, text
 
 DIALECT = "openai"
@@ -86,7 +86,7 @@ class ResponsesChunks:
         self.done = False
         self._reader = reader
         self._answer: Answer | None = None
-        self._identity: dict[str, str] = {}
+        self._identity: Identity = {}
         self._content = self._refusal = self._seen = False
 
     def chunk(self, chunk: Any) -> None:
