@@ -70,6 +70,7 @@ class RunningCall:
         "_answer",
         "_chunks",
         "_first_chunk",
+        "_holders",
         "_left",
         "_open",
         "_pending",
@@ -94,6 +95,7 @@ class RunningCall:
         self._answer: Answer | None = None
         self._chunks: Chunks | None = None
         self._first_chunk: float | None = None
+        self._holders = 0
         self._token: Any = None
         self._left: Any = None
         self._scope: Any = None
@@ -250,8 +252,16 @@ class RunningCall:
         self.settle(answer)
 
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
-        """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too."""
-        vars(holder)[HOLDER] = Keeper(self, unread)
+        """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too.
+
+        The last one tied counts: a raw response may be dropped as soon as the stream has been made of it.
+        """
+        self._holders += 1
+        vars(holder)[HOLDER] = Keeper(self, self._holders, unread)
+
+    def is_held_by(self, number: int) -> bool:
+        """Whether the call is open, and the holder with this number the last one it was tied to."""
+        return self.is_open and self._holders == number
 
     def keep_too(self, holder: Any, other: Any) -> None:
         """Let a second object, such as the observer of a body, end what the first one keeps."""
@@ -261,14 +271,14 @@ class RunningCall:
 class Keeper:
     """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped."""
 
-    __slots__ = ("_call", "_unread")
+    __slots__ = ("_call", "_number", "_unread")
 
-    def __init__(self, call: RunningCall, unread: Callable[[], Answer] | None = None) -> None:
-        self._call, self._unread = call, unread
+    def __init__(self, call: RunningCall, number: int = 0, unread: Callable[[], Answer] | None = None) -> None:
+        self._call, self._number, self._unread = call, number, unread
 
     def end(self) -> None:
         """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
-        if not self._call.is_open:
+        if not self._call.is_held_by(self._number):
             return
         if self._unread is None:
             self._call.abandoned()
@@ -285,5 +295,5 @@ class Keeper:
             self.end()
 
     def __del__(self) -> None:
-        if self._call.is_open:
+        if self._call.is_held_by(self._number):
             _drops.settle(self.end)

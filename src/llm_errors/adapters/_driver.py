@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from types import ModuleType
 from typing import Any
 
 import wrapt
@@ -82,8 +83,8 @@ class Driver:
 
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
         owner = getattr(module, target.owner, None) if target.owner else module
-        present = owner is not None and _static(owner, target.attribute) is not None
-        if present and target.when is not None and not target.when(owner):
+        present = isinstance(owner, type | ModuleType) and _static(owner, target.attribute) is not None
+        if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
             self.found[target.name] = "not wanted"
             return
         if not present:

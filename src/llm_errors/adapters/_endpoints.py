@@ -39,7 +39,10 @@ BY_HOST = (
     ("anthropic.com", "anthropic"),
     ("openai.com", "openai"),
 )
-"""Host suffix (of whole labels, unless it begins with a dash) -> provider; values of the GenAI conventions where they have one."""
+"""Host suffix -> provider; values of the GenAI conventions where they have one.
+
+A suffix is one of whole labels, unless it begins with a dash.
+"""
 
 _OLLAMA_PORT = 11434
 

@@ -62,11 +62,9 @@ class GoogleInteractions:
         """Nothing to prepare: the answer is what the method returns."""
 
     def returned(self, call: RunningCall, result: Any) -> None:
-        """An interaction, a stream of events, or a raw response: one that is read is judged, one that is not is followed."""
-        if hasattr(result, "generator"):
-            _follow(call, result)
-        elif not hasattr(result, "_parser"):
-            call.settle(call.observe(result))
+        """An interaction, a stream, or a raw response: judged if its body is there, else when it is parsed."""
+        if not hasattr(result, "_parser"):
+            _heard(call, result)
         elif (body := exceptions.loaded_body(result.http_response)) is not None:
             call.settle(call.observe(parsed(body)))
         else:
@@ -88,21 +86,32 @@ def _follow(call: RunningCall, stream: Any) -> None:
 def _listening(call: RunningCall, parser: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The parser of a raw response, with an ear to what it gives."""
 
-    def heard(result: Any) -> Any:
-        quietly("answer", None, _follow if hasattr(result, "generator") else _settle, call, result)
+    async def listen_async(response: Any) -> Any:
+        try:
+            result = await parser(response)
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        quietly("answer", None, _heard, call, result)
         return result
 
-    if inspect.iscoroutinefunction(parser):
+    def listen(response: Any) -> Any:
+        try:
+            result = parser(response)
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        quietly("answer", None, _heard, call, result)
+        return result
 
-        async def listen_async(response: Any) -> Any:
-            return heard(await parser(response))
-
-        return listen_async
-    return lambda response: heard(parser(response))
+    return listen_async if inspect.iscoroutinefunction(parser) else listen
 
 
-def _settle(call: RunningCall, result: Any) -> None:
-    call.settle(call.observe(result))
+def _heard(call: RunningCall, result: Any) -> None:
+    if hasattr(result, "generator"):
+        _follow(call, result)
+    else:
+        call.settle(call.observe(result))
 
 
 _OLD_STACK = "google.genai._interactions"

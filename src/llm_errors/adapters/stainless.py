@@ -246,11 +246,7 @@ def _simple(sdk: str, distribution: str, versions: str, package: str, client: st
         package,
         "openai",
         provider,
-<<<<<<< HEAD
         pairs(f"{package}._client", client),
-=======
-        _pairs(f"{package}._client", client),
->>>>>>> main
         {client: provider, f"Async{client}": provider},
     )
 
@@ -275,17 +271,11 @@ _ANTHROPIC_PROVIDERS = {
 }
 _AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
 
-<<<<<<< HEAD
-ADAPTERS: Iterable[Stainless] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", pairs("openai._client", "OpenAI"), _AZURE),
-    Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
-    _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
-=======
 ADAPTERS: tuple[Stainless, ...] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"),
-    _AZURE), Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS,
-    _ANTHROPIC_PROVIDERS), _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
->>>>>>> main
+    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", pairs("openai._client", "OpenAI"), _AZURE),
+    Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic",
+              _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
+    _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
     _simple("together", "together", ">=2,<4", "together", "Together", "together_ai"),
     _simple("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
     _simple("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),

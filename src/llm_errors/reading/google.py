@@ -39,26 +39,9 @@ _FIELDS = frozenset(
 
 def _is_answer(result: Any) -> bool:
     """An empty object is an (empty) answer of Gemini's; one that holds only foreign fields is none."""
-<<<<<<< HEAD
-    known = (
-        "candidates",
-        "prompt_feedback",
-        "promptFeedback",
-        "usage_metadata",
-        "usageMetadata",
-        "model_version",
-        "modelVersion",
-    )
-    if field(result, *known) is not None or not isinstance(result, dict):
-        return field(result, "error") is None
-    return not {
-        k for k in result if k not in (*known, "responseId", "response_id", "sdk_http_response", "sdkHttpResponse")
-    }
-=======
     if field(result, *_KNOWN) is not None or not isinstance(result, dict):
         return field(result, "error") is None
     return _FIELDS.issuperset(result)
->>>>>>> main
 
 
 class GenerateContentChunks:

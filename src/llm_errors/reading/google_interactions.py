@@ -3,6 +3,7 @@
 Releases 1.x name their parts `outputs` and `content.delta`, later ones `steps` and `step.delta`; both are read.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from llm_errors.evidence import Evidence
@@ -10,7 +11,7 @@ from llm_errors.reading.answer import Answer, embedded_error, identity, suspect,
 from llm_errors.reading.fields import field, items, number, text
 
 DIALECT = "google"
-NATURAL = frozenset("completed in_progress queued idle requires_action".split())
+NATURAL = frozenset(("completed", "in_progress", "queued", "idle", "requires_action"))
 """Statuses of an interaction that went, or still goes, as it should."""
 CANCELLED = "cancelled"
 _RUNNING = frozenset(("in_progress", "queued", "idle", ""))
@@ -20,9 +21,10 @@ _DELTAS = frozenset(("step.delta", "content.delta"))
 _NO_ANSWER = frozenset(("", "thought", "thought_summary", "thought_signature", "user_input", "text_annotation"))
 """Types of content that are no answer in themselves."""
 _RPC = (
-    "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED"
-    " FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED"
-).split()
+    "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+    "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
+    "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+)  # fmt: skip
 """Names of `google.rpc.Code` by number: a step's error has the number alone."""
 
 
@@ -66,10 +68,12 @@ def _judge(interaction: Any, status: str, parts: list[Any], content: bool) -> Ev
 
 
 def _error(error: Any, status: str) -> Evidence:
+    """The error's own code where it has one, else the status."""
     rpc = number(field(error, "code"))
-    if rpc is not None and rpc < len(_RPC):
-        return embedded_error(DIALECT, {"error": {"status": _RPC[rpc], "message": field(error, "message")}}, status)
-    return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, status)
+    if rpc is not None and 0 <= rpc < len(_RPC):
+        error = {"status": _RPC[rpc], "message": field(error, "message")}
+    evidence = embedded_error(DIALECT, error if isinstance(error, str) else {"error": error})
+    return evidence if evidence.codes or evidence.status else replace(evidence, finish_reason=status)
 
 
 def _is_content(part: Any) -> bool:
