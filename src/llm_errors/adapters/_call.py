@@ -11,6 +11,7 @@ from llm_errors.adapters._protocol import Adapter, CallInfo
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions
 from llm_errors.reading.answer import Answer, Chunks
+from llm_errors.reading.fields import parsed
 from llm_errors.safety import quietly
 
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
@@ -82,13 +83,13 @@ class RunningCall:
         "adapter",
         "ambient",
         "info",
-        "is_stream_body",
+        "instead",
     )
 
     def __init__(self, adapter: Adapter, info: CallInfo, sink: Sink, ambient: int) -> None:
         self.adapter, self.info, self._sink = adapter, info, sink
         self.ambient = ambient
-        self.is_stream_body = True
+        self.instead: list[bytes] | None = None
         self._open = [True]  # popped once: list.pop is atomic, whichever thread settles
         self._retries = 0
         self._pending: Evidence | None = None
@@ -246,10 +247,13 @@ class RunningCall:
     def exhausted(self) -> None:
         """No further chunk comes."""
         answer = self._chunks.end() if self._chunks is not None else Answer()
-        if not self.is_stream_body and self._first_chunk is None:
-            evidence = Evidence(channel="in_band", dialect=self.info.dialect, facts=frozenset(("unexpected_body",)))
-            answer = replace(answer, suspicion=evidence)
+        if self.instead is not None and self._first_chunk is None:
+            said = self.info.reader.whole(parsed(b"".join(self.instead))).suspicion
+            answer = replace(answer, suspicion=said if said and said.embedded else self._no_stream())
         self.settle(answer)
+
+    def _no_stream(self) -> Evidence:
+        return Evidence(channel="in_band", dialect=self.info.dialect, facts=frozenset(("unexpected_body",)))
 
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
         """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too.
