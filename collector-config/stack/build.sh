@@ -50,6 +50,9 @@ part() {
   say "built  $* in $((SECONDS - start)) s"
 }
 
+# The linker flags by which a binary knows its version.
+named() { printf -- '-ldflags=-s -w -X github.com/prometheus/common/version.Version=%s' "$1"; }
+
 # A writable copy of a module's source: the folder that its own go.mod and go.sum pin.
 module_source() {
   local module=$1 version=$2 target=$3 dir
@@ -70,7 +73,7 @@ build_collector() {
 build_prometheus() {
   module_source github.com/prometheus/prometheus "$PROMETHEUS" "$cache/src/prometheus"
   # Static and file discovery are all that is used here; the clouds' clients double the build.
-  (cd "$cache/src/prometheus" && go build "${small[@]}" -tags=remove_all_sd -o "$bin/" ./cmd/prometheus ./cmd/promtool)
+  (cd "$cache/src/prometheus" && go build -trimpath "$(named "$(cat VERSION)")" -tags=remove_all_sd -o "$bin/" ./cmd/prometheus ./cmd/promtool)
 }
 
 build_alertmanager() {
@@ -80,7 +83,7 @@ build_alertmanager() {
   for ui in elm mantine; do
     mkdir -p "$source/ui/app/dist/$ui" && echo '<title>Alertmanager</title>' >"$source/ui/app/dist/$ui/index.html"
   done
-  (cd "$source" && go build "${small[@]}" -o "$bin/" ./cmd/alertmanager ./cmd/amtool)
+  (cd "$source" && go build -trimpath "$(named "$(cat VERSION)")" -o "$bin/" ./cmd/alertmanager ./cmd/amtool)
 }
 
 build_compose_check() {

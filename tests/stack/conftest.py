@@ -1,0 +1,71 @@
+"""The stack tests need the binaries of `make stack`: without them they are skipped, in CI they fail."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from application import Application
+from services import BIN, Collector, Prometheus
+from sink import Sink
+
+BINARIES = ("otelcol", "prometheus", "promtool", "alertmanager", "amtool", "compose-check")
+Start = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def binaries() -> None:
+    missing = [name for name in BINARIES if not (BIN / name).exists()]
+    if not missing:
+        return
+    reason = f"{', '.join(missing)} not built: run `make stack`"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts daemons, applications and sinks, and ends them after the test, the last one first."""
+    running: list[Any] = []
+
+    def begin(thing: Any) -> Any:
+        running.append(thing)
+        if not isinstance(thing, Application):
+            thing.start()
+        return thing
+
+    yield begin
+    for thing in reversed(running):
+        thing.stop() if isinstance(thing, Sink) else thing.kill()
+
+
+@pytest.fixture
+def sink(start: Start) -> Sink:
+    found: Sink = start(Sink())
+    return found
+
+
+@pytest.fixture
+def prometheus(start: Start, tmp_path: Path) -> Prometheus:
+    found: Prometheus = start(Prometheus(tmp_path))
+    return found
+
+
+@pytest.fixture
+def agent(start: Start, tmp_path: Path, prometheus: Prometheus, sink: Sink) -> Collector:
+    """The Collector of agent.yaml between an application and Prometheus; traces and logs go to the sink."""
+    found: Collector = start(Collector(tmp_path, "agent.yaml", **outputs(prometheus, sink)))
+    return found
+
+
+def outputs(prometheus: Prometheus, sink: Sink) -> dict[str, str]:
+    return {
+        "METRICS_ENDPOINT": prometheus.otlp,
+        "TRACES_ENDPOINT": sink.endpoint,
+        "LOGS_ENDPOINT": sink.endpoint,
+        "TRUST_AND_SAFETY_ENDPOINT": sink.endpoint,
+    }
+
+
