@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def eventually(probe: Callable[[], T], what: str, seconds: float = READY_SECONDS) -> T:
-    """The first truthy answer of the probe; an assertion error that says what was waited for after the deadline."""
+    """The first truthy answer of the probe; after the deadline an assertion error that says what was waited for."""
     deadline = time.monotonic() + seconds
     while True:
         found = probe()

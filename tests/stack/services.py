@@ -92,12 +92,17 @@ class Prometheus(Daemon):
     def reaches(self, expression: str, value: float, seconds: float = 30) -> None:
         """Waits for the value and fails as soon as it is overshot: too many is as wrong as too few."""
 
-        def there() -> bool:
-            number = self.number(expression)
-            assert number <= value, f"{expression} is {number}, more than {value}"
-            return number == value
+        numbers = [0.0]
 
-        eventually(there, f"{expression} == {value}; it is {self.number(expression)}", seconds)
+        def there() -> bool:
+            numbers[0] = self.number(expression)
+            assert numbers[0] <= value, f"{expression} is {numbers[0]}, more than {value}"
+            return numbers[0] == value
+
+        try:
+            eventually(there, "", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{expression} is {numbers[0]} and should be {value}") from error
 
 
 def _prometheus_configuration(scrapes: tuple[int, ...], alertmanager: int | None, interval: str) -> str:
