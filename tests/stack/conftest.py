@@ -67,5 +67,3 @@ def outputs(prometheus: Prometheus, sink: Sink) -> dict[str, str]:
         "LOGS_ENDPOINT": sink.endpoint,
         "TRUST_AND_SAFETY_ENDPOINT": sink.endpoint,
     }
-
-

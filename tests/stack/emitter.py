@@ -4,6 +4,7 @@ It writes the telemetry of CONTRACT 3 through the OpenTelemetry API and the SDK 
 """
 
 import json
+import resource
 import sys
 import time
 
@@ -59,7 +60,8 @@ def main():
         took = time.perf_counter() - begun
         if order.get("flush"):
             flush()
-        print(json.dumps({"seconds": took}), flush=True)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps({"seconds": took, "peak_megabytes": peak}), flush=True)
 
 
 main()

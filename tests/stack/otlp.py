@@ -24,7 +24,9 @@ def point(value: int, labels: dict[str, str], *, start: int, end: int) -> dict[s
     return {"asInt": str(value), "attributes": attributes(labels), **times}
 
 
-def counter(name: str, points: list[dict[str, Any]], resource: dict[str, str], temporality: int = CUMULATIVE) -> dict[str, Any]:
+def counter(
+    name: str, points: list[dict[str, Any]], resource: dict[str, str], temporality: int = CUMULATIVE
+) -> dict[str, Any]:
     total = {"aggregationTemporality": temporality, "isMonotonic": True, "dataPoints": points}
     scope = {"scope": {"name": "llm_errors", "version": "1"}, "metrics": [{"name": name, "sum": total}]}
     return {"resourceMetrics": [{"resource": {"attributes": attributes(resource)}, "scopeMetrics": [scope]}]}

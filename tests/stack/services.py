@@ -19,13 +19,13 @@ QUICK = {"DECISION_WAIT": "2s"}
 """What tests set otherwise than the defaults, to wait less."""
 
 
-def run(binary: str, *arguments: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(binary: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [str(BIN / binary), *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=CONFIGURATION, capture_output=True, text=True, timeout=60, check=False)
 
 
 class Collector(Daemon):
-    """One Collector with its own ports and queue; `settings` are the environment variables of the configuration files."""
+    """One Collector with its own ports and queue; `settings` are environment variables of the configuration files."""
 
     def __init__(self, folder: Path, *files: str, name: str = "collector", **settings: str):
         self.port, self.health, self.self_metrics, self.scrape, shard = (free_port() for _ in range(5))
@@ -63,7 +63,9 @@ class Sample:
 class Prometheus(Daemon):
     """Prometheus with the shipped configuration; only targets, intervals and folders are this run's."""
 
-    def __init__(self, folder: Path, *, scrapes: tuple[int, ...] = (), alertmanager: int | None = None, interval: str = "1s"):
+    def __init__(
+        self, folder: Path, *, scrapes: tuple[int, ...] = (), alertmanager: int | None = None, interval: str = "1s"
+    ):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.otlp = f"{self.url}/api/v1/otlp"
@@ -72,7 +74,11 @@ class Prometheus(Daemon):
         (home / "prometheus.yml").write_text(_prometheus_configuration(scrapes, alertmanager, interval))
         flags = yaml.safe_load((CONFIGURATION / "compose.yaml").read_text())["services"]["prometheus"]["command"]
         shipped = [flag for flag in flags if not flag.startswith(("--config.file", "--storage.tsdb.path"))]
-        own = ["--config.file=prometheus.yml", "--storage.tsdb.path=data", f"--web.listen-address=127.0.0.1:{self.port}"]
+        own = [
+            "--config.file=prometheus.yml",
+            "--storage.tsdb.path=data",
+            f"--web.listen-address=127.0.0.1:{self.port}",
+        ]
         super().__init__("prometheus", [BIN / "prometheus", *shipped, *own], home, f"{self.url}/-/ready")
 
     def ask(self, path: str, **parameters: str) -> Any:

@@ -34,7 +34,7 @@ def trace_ids(count: int, seed: int) -> list[str]:
 
 
 def send(gateways: tuple[Collector, Collector], ids: list[str], labels: dict[str, str]) -> None:
-    """The spans of a trace come from different hosts, in different requests, at different gateways; the last has the labels."""
+    """The spans of a trace come in different requests, at different gateways; the last has the labels."""
     for number in range(SPANS):
         last = labels if number == SPANS - 1 else {}
         found = [otlp.span(trace, secrets.token_hex(8), last) for trace in ids]

@@ -58,7 +58,9 @@ def test_what_a_collector_accepted_survives_its_death_though_the_process_is_gone
     eventually(lambda: len({record.trace_id for record in sink.records}) == 5, "the five log records")
 
 
-def test_a_process_with_a_wrong_clock_does_not_take_the_counts_of_others_with_it(agent: Collector, prometheus: Prometheus):
+def test_a_process_with_a_wrong_clock_does_not_take_the_counts_of_others_with_it(
+    agent: Collector, prometheus: Prometheus
+):
     hour, now = 3600 * 10**9, time.time_ns()
     first, second = {"service.name": "wrong"}, {"service.name": "right"}
     otlp.post(agent.otlp, "metrics", otlp.counter("orders", [otlp.point(1, {}, start=now - hour, end=now)], first))

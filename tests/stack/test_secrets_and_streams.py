@@ -28,7 +28,9 @@ def test_a_planted_credential_is_in_no_output(agent: Collector, sink: Sink, prom
     text = "; ".join(f"refused: {secret}" for secret in PLANTED.values())
     labels, resource = {"note": text, "x-api-key": "unlikely-4711"}, {"service.name": "shop", "argv": text}
     event = {"name": text, "timeUnixNano": "1", "attributes": otlp.attributes({"exception.message": text})}
-    span = otlp.span(secrets.token_hex(16), secrets.token_hex(8), labels, name=text, status={"code": 2, "message": text})
+    span = otlp.span(
+        secrets.token_hex(16), secrets.token_hex(8), labels, name=text, status={"code": 2, "message": text}
+    )
     otlp.post(agent.otlp, "traces", otlp.spans([{**span, "events": [event]}], resource))
     otlp.post(agent.otlp, "logs", otlp.logs([otlp.record(text, labels)], resource))
     points = [otlp.point(1, labels, start=1, end=span_end(span))]

@@ -64,7 +64,9 @@ def test_overlapping_and_disordered_deltas_are_all_counted(stack: tuple[Collecto
     prometheus.reaches("orders_total", 400)
 
 
-def test_cumulative_counters_of_long_lived_processes_keep_their_identity(stack: tuple[Collector, Prometheus], tmp_path: Path):
+def test_cumulative_counters_of_long_lived_processes_keep_their_identity(
+    stack: tuple[Collector, Prometheus], tmp_path: Path
+):
     collector, prometheus = stack
     now = time.time_ns()
     for number in (1, 2):
@@ -80,7 +82,9 @@ def test_a_killed_collector_begins_anew_and_what_was_scraped_stays_counted(stack
 
     def send() -> None:
         now = time.time_ns()
-        found = otlp.counter("orders", [otlp.point(1, {}, start=now - 1, end=now)], {"service.name": SERVICE}, otlp.DELTA)
+        found = otlp.counter(
+            "orders", [otlp.point(1, {}, start=now - 1, end=now)], {"service.name": SERVICE}, otlp.DELTA
+        )
         otlp.post(collector.otlp, "metrics", found)
 
     for _ in range(3):
