@@ -55,9 +55,10 @@ named() { printf -- '-ldflags=-s -w -X github.com/prometheus/common/version.Vers
 
 # A writable copy of a module's source: the folder that its own go.mod and go.sum pin.
 module_source() {
-  local module=$1 version=$2 target=$3 dir
-  dir=$(cd / && go mod download -json "$module@$version" | sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p')
-  [ -n "$dir" ] || fail "the Go module proxy did not serve $module@$version."
+  local module=$1 version=$2 target=$3 answer dir
+  answer=$(cd / && go mod download -json "$module@$version") || true
+  dir=$(sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p' <<<"$answer")
+  [ -n "$dir" ] || fail "no $module@$version: $(sed -n 's/^\t"Error": //p' <<<"$answer")"
   rm -rf "$target" && mkdir -p "$(dirname "$target")"
   cp -r "$dir" "$target" && chmod -R u+w "$target"
 }

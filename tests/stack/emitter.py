@@ -1,4 +1,4 @@
-"""The application under test, driven by JSON lines on standard input: `{"model": ..., "failure": CLASS or null, "count": n}`.
+"""The application under test, driven by JSON lines on standard input: `{"model": ..., "failure": CLASS, "count": n}`.
 
 It writes the telemetry of CONTRACT 3 through the OpenTelemetry API and the SDK that `opentelemetry-instrument` set up.
 """

@@ -1,4 +1,4 @@
-"""OTLP/HTTP requests in JSON, for telemetry that no well-behaved SDK sends: foreign labels, planted secrets, odd time stamps."""
+"""OTLP/HTTP requests in JSON, for what no well-behaved SDK sends: foreign labels, planted secrets, odd time stamps."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Real processes on loopback: started, waited for, stopped or killed. What they print is kept for the failure message."""
+"""Real processes on loopback: started, waited for, stopped or killed; their output is kept for the failure message."""
 
 import os
 import signal
