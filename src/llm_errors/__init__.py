@@ -1,0 +1,36 @@
+"""llm-errors: every failed LLM call under its right class.
+
+`classify` is pure and cheap to import; the OpenTelemetry side is loaded only when `LLMErrorsInstrumentor` is asked for.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from llm_errors.classify import classify
+from llm_errors.evidence import Classification
+from llm_errors.taxonomy import HANDLING, ErrorClass, HandlingRule
+from llm_errors.version import __version__
+
+if TYPE_CHECKING:
+    from llm_errors.instrumentor import LLMErrorsInstrumentor
+
+__all__ = [
+    "HANDLING",
+    "Classification",
+    "ErrorClass",
+    "HandlingRule",
+    "LLMErrorsInstrumentor",
+    "__version__",
+    "classify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LLMErrorsInstrumentor":
+        from llm_errors.instrumentor import LLMErrorsInstrumentor  # noqa: PLC0415 - loads OpenTelemetry, so only when asked for
+
+        return LLMErrorsInstrumentor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

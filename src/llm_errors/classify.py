@@ -1,0 +1,148 @@
+"""The decision: rows over evidence, and `classify`, which reads a failure first. Standard library only."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from llm_errors.evidence import Classification, Evidence
+from llm_errors.reading import causes, exceptions, results
+from llm_errors.reading.fields import printable
+from llm_errors.reading.redact import redact
+from llm_errors.rules import INDEX, Index
+from llm_errors.rules._rule import EXCEPTION, Rule
+from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
+
+_DIALECT_BY_PROVIDER = {
+    "anthropic": "anthropic",
+    "gcp.gemini": "google",
+    "gcp.vertex_ai": "google",
+    "gcp.gen_ai": "google",
+    "aws.bedrock": "bedrock",
+    "mistral_ai": "mistral",
+    "cohere": "cohere",
+}
+
+Precedence = tuple[int, int, int, int, int]
+
+
+def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
+    """The class of a failure, or None when it is none.
+
+    `failure` is an exception, an SDK's response object, or the same as a plain dict. `provider` is a value of
+    `gen_ai.provider.name`; it helps where the failure itself does not tell who wrote it. `partial_output` says that a part of
+    the answer has reached the caller: the call is not retryable then. The caller's own cancellation is no failure. Never raises.
+    """
+    try:
+        return _classify(failure, provider or "", partial_output)
+    except Exception:  # noqa: BLE001 - the promise of this function; the failure is one, whatever it is made of
+        return Classification(ErrorClass.UNKNOWN, "other", "thrown", "exception", "common.unreadable")
+
+
+def _classify(failure: Any, provider: str, partial_output: bool) -> Classification | None:
+    if failure is None:
+        return None
+    if isinstance(failure, Evidence):
+        return decide(failure, partial_output=partial_output)
+    if isinstance(failure, BaseException):
+        if exceptions.is_cancellation(failure):
+            return None
+        first = exceptions.first_failure(failure)
+        return decide(exceptions.read(first, _dialect(provider), provider), partial_output=partial_output)
+    suspicion = results.read(failure)
+    return decide(suspicion, partial_output=partial_output) if suspicion else None
+
+
+def _dialect(provider: str) -> str:
+    return _DIALECT_BY_PROVIDER.get(provider, "openai" if provider else "")
+
+
+def decide(
+    evidence: Evidence, *, own: Index | None = None, messages: bool = True, partial_output: bool = False
+) -> Classification | None:
+    """The row with the highest precedence decides; the user's own rows outrank ours. None if a user's row says healthy.
+
+    `messages` switches the rows on that match a provider's text.
+    """
+    row = _best(own, evidence, messages) if own else None
+    row = row or _best(INDEX, evidence, messages) or _fallback(evidence)
+    if row.error_class is None:
+        return None
+    error_class, reason = row.error_class, row.reason
+    partial = partial_output or evidence.partial_output
+    retryable = HANDLING[error_class].retryable and (error_class, reason) not in FINAL_REASONS
+    if evidence.status == 402 and evidence.retry_after is not None:
+        retryable = True  # the provider says itself when to come back
+    return Classification(
+        error_class=error_class,
+        reason=reason,
+        channel=evidence.channel,
+        evidence=row.evidence,
+        rule=row.id,
+        status_code=evidence.status,
+        code=printable(_code(evidence, row)),
+        message=redact(evidence.message),
+        retryable=retryable and not partial,
+        retry_after=evidence.retry_after,
+        partial_output=partial,
+    )
+
+
+def _code(evidence: Evidence, row: Rule) -> str:
+    """The raw value that decided, or else the most specific one there is."""
+    decided = next((c for c in evidence.codes if c.lower() in row.codes), "")
+    natural = evidence.finish_reason or evidence.block_reason
+    if row.finish or row.block:
+        return natural
+    return decided or (evidence.codes[0] if evidence.codes else natural)
+
+
+def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
+    best: tuple[Precedence, Rule] | None = None
+    for row, depth, place in _candidates(index, evidence):
+        if not row.holds(evidence, messages):
+            continue
+        precedence = (row.rank, row.weight, depth, -place, row.conditions)
+        if best is None or precedence > best[0]:
+            best = precedence, row
+    return best[1] if best else None
+
+
+def _candidates(index: Index, e: Evidence) -> Iterator[tuple[Rule, int, int]]:
+    """Rows found by a key of the evidence, with the depth in the chain of causes and the place in a list of names."""
+    for place, code in enumerate(e.codes):
+        yield from ((row, 0, place) for row in index.get(("code", code.lower()), ()))
+    for key in (("finish", e.finish_reason), ("block", e.block_reason), ("status", e.status or 0)):
+        yield from ((row, 0, 0) for row in index.get(key, ()))
+    for fact in sorted(e.facts):
+        yield from ((row, 0, 0) for row in index.get(("fact", fact), ()))
+    for depth, names in enumerate(e.exceptions):
+        for place, name in enumerate(names):
+            for key in (("exception", name), ("exception", "." + name.rpartition(".")[2])):
+                for row in index.get(key, ()):
+                    if not (row.wrapper and row.rank == EXCEPTION and _foreign(e.exceptions[depth:])):
+                        yield row, depth, place
+
+
+def _foreign(chain: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether an exception that is neither an SDK's nor a network error has a part in the chain."""
+    return any(not causes.is_transport(names) and not causes.dialect_of(names) for names in chain)
+
+
+_FALLBACKS = {
+    reason: Rule(f"common.fallback.{reason}", ErrorClass.UNKNOWN, reason, kind=kind)
+    for reason, kind in (
+        ("foreign_exception", "exception"),
+        ("unrecognised_error", "exception"),
+        ("unexpected_body", "content"),
+        ("other", "content"),
+    )
+}
+
+
+def _fallback(evidence: Evidence) -> Rule:
+    """UNKNOWN, by what is known at least."""
+    if evidence.embedded:
+        return _FALLBACKS["unexpected_body"]
+    if evidence.exceptions:
+        foreign = evidence.status is None and _foreign(evidence.exceptions)
+        return _FALLBACKS["foreign_exception" if foreign else "unrecognised_error"]
+    return _FALLBACKS["other" if evidence.status is None else "unrecognised_error"]

@@ -1,0 +1,91 @@
+"""What a reader returns for an answer, and what it must be able to do."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from llm_errors.evidence import Evidence
+from llm_errors.reading import bodies
+from llm_errors.reading.fields import field, text
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of a model: what may be wrong with it, and the content-free facts that a span shows.
+
+    `suspicion` is None when nothing in the answer can be a failure. `finish_reasons` are the provider's raw values, one per
+    candidate; a place whose finish reason was due and never came holds `error`, as the GenAI conventions say.
+    """
+
+    suspicion: Evidence | None = None
+    model: str = ""
+    id: str = ""
+    finish_reasons: tuple[str, ...] = ()
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Chunks(Protocol):
+    """The state of one streamed answer, O(1) in memory."""
+
+    done: bool
+    """Whether the terminal event has been seen: whatever the caller does afterwards, the call is settled by what was seen."""
+
+    def chunk(self, chunk: Any) -> None:
+        """Look at one parsed chunk."""
+        ...
+
+    def end(self) -> Answer:
+        """What was seen, when no further chunk comes."""
+        ...
+
+
+class Reader(Protocol):
+    """Reads the answers of one API of one dialect."""
+
+    def whole(self, result: Any) -> Answer:
+        """Read a complete answer."""
+        ...
+
+    def chunks(self) -> Chunks:
+        """A fresh state for a streamed answer."""
+        ...
+
+
+def suspect(dialect: str, *facts: str, **fields: Any) -> Evidence:
+    """Evidence of an in-band failure."""
+    return Evidence(channel="in_band", dialect=dialect, facts=frozenset(facts), **fields)
+
+
+def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidence:
+    """Evidence of an error object that came inside HTTP 200."""
+    body = bodies.read({"error": error} if isinstance(error, str) else error)
+    return Evidence(
+        channel="in_band",
+        dialect=dialect,
+        status=body.status,
+        codes=body.codes,
+        finish_reason=finish_reason,
+        facts=body.facts,
+        message=body.message,
+        retry_after=body.retry_after,
+        embedded=True,
+    )
+
+
+def unexpected(dialect: str, result: Any) -> Answer:
+    """An answer that is none: an error object in place of it, a page, a bare string, a number."""
+    error = None if isinstance(result, str | bytes | int | float | list | tuple) else field(result, "error")
+    if error is not None:
+        return Answer(embedded_error(dialect, error if isinstance(error, str) else {"error": error}))
+    return Answer(suspect(dialect, "unexpected_body"))
+
+
+def usage(result: Any, read: str, written: str) -> tuple[int | None, int | None]:
+    """Input and output tokens of a usage object."""
+    tokens = field(result, read), field(result, written)
+    return tuple(t if isinstance(t, int) and not isinstance(t, bool) else None for t in tokens)  # type: ignore[return-value]
+
+
+def identity(result: Any) -> dict[str, str]:
+    """Model and id of an answer, as keyword arguments of `Answer`."""
+    return {"model": text(field(result, "model"), 256), "id": text(field(result, "id"), 256)}

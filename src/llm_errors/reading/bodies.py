@@ -1,0 +1,133 @@
+"""Error objects in response bodies, whichever provider wrote them: codes, message, wait, and findings about the content."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llm_errors.reading import retry_after
+from llm_errors.reading.fields import CODE_LIMIT, field, items, number, parsed, printable, text
+
+_HTTP = range(300, 600)
+
+
+@dataclass(frozen=True)
+class ErrorBody:
+    """What an error body says. `status` is an HTTP status that the body itself names; `codes` come most specific first."""
+
+    codes: tuple[str, ...] = ()
+    message: str = ""
+    status: int | None = None
+    retry_after: float | None = None
+    facts: frozenset[str] = frozenset()
+
+
+NOTHING = ErrorBody()
+
+
+def read(body: Any) -> ErrorBody:
+    """Read an error body of any shape: object, list of one, `{"error": ...}`, plain string, page, nothing."""
+    body = parsed(body)
+    if isinstance(body, list | tuple):
+        body = next((entry for entry in body[:8] if isinstance(entry, Mapping)), None)
+    if body is None or isinstance(body, str | bytes):
+        return NOTHING
+    error = parsed(field(body, "error", "Error"))
+    if isinstance(error, str):
+        return _read_object(body, body, error)
+    return _read_object(error if _is_object(error) else body, body, "")
+
+
+def _is_object(value: Any) -> bool:
+    return value is not None and not isinstance(value, str | bytes | int | float | list | tuple)
+
+
+def _read_object(error: Any, outer: Any, said: str) -> ErrorBody:
+    details = _details(error)
+    raw = [
+        *(field(d, "reason") for d in details),
+        field(field(error, "innererror"), "code"),
+        field(error, "error_code"),
+        field(field(error, "details"), "error_code"),
+        field(error, "code", "Code", "__type"),
+        field(error, "type"),
+        *(field(e, "reason") for e in items(field(error, "errors"))[:4]),
+        field(error, "status"),
+        field(outer, "type") if outer is not error and field(outer, "type") != "error" else None,
+    ]
+    found = [c for c in map(_code, raw) if c]
+    return ErrorBody(
+        codes=tuple(dict.fromkeys(c for c in found if _http(c) is None)),
+        message=said or _message(error) or _message(outer),
+        status=next((s for s in map(_http, found) if s is not None), None),
+        retry_after=_wait(error, outer, details),
+        facts=frozenset(_facts(error, details)),
+    )
+
+
+def _details(error: Any) -> list[Any]:
+    found = field(error, "details")
+    return [d for d in items(found)[:16] if isinstance(d, Mapping)]
+
+
+def _code(value: Any) -> str:
+    whole = number(value)
+    return str(whole) if whole is not None else printable(text(value, CODE_LIMIT)).strip()
+
+
+def _http(code: str) -> int | None:
+    return int(code) if code.isdecimal() and len(code) == 3 and int(code) in _HTTP else None
+
+
+def _message(error: Any) -> str:
+    found = parsed(field(error, "message", "Message", "detail", "msg"))
+    if isinstance(found, list):
+        found = field(found[0], "msg") if found else None
+    return text(found) or text(field(found, "message"))
+
+
+def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:
+    for d in details:
+        wait = retry_after.from_duration(field(d, "retryDelay"))
+        if wait is not None:
+            return wait
+    return retry_after.bounded(field(error, "retry_after", "estimated_time") or field(outer, "retry_after", "estimated_time"))
+
+
+def _facts(error: Any, details: list[Any]) -> list[str]:
+    found = []
+    metadata = field(error, "metadata")
+    if items(field(metadata, "reasons")) or field(metadata, "flagged_input") is not None:
+        found.append("moderation")
+    if text(field(metadata, "provider_name")):
+        found.append("upstream")
+    filtered = field(field(error, "innererror"), "content_filter_result", "content_filter_results")
+    if field(field(filtered, "jailbreak"), "filtered", "detected") is True:
+        found.append("jailbreak")
+    quota = " ".join(text(field(v, "quotaId")) for d in details for v in items(field(d, "violations"))[:8])
+    if "PerDay" in quota:
+        found.append("quota_per_day")
+    if "Token" in quota:
+        found.append("quota_tokens")
+    if _exceeds_limit(_message(error)):
+        found.append("exceeds_limit")
+    if field(error, "message", "code", "type", "status") is not None:
+        found.append("error_object")
+    return found
+
+
+_ASKED = re.compile(r"\b(?:requested|needs?|asks? for|requires?)\D{0,20}?(\d[\d,_]{0,12})")
+_ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)\D{0,20}?(\d[\d,_]{0,12})")
+
+
+def _exceeds_limit(message: str) -> bool:
+    """Whether a rate-limit message says that this one request asks for more than the whole limit: no wait can help then."""
+    lowered = message.lower()
+    asked, allowed = _ASKED.search(lowered), _ALLOWED.search(lowered)
+    if asked is None or allowed is None:
+        return False
+    return _amount(asked[1]) > _amount(allowed[1])
+
+
+def _amount(digits: str) -> int:
+    return int(re.sub(r"\D", "", digits))

@@ -1,0 +1,70 @@
+"""Reading one field of anything: SDK object or plain dict, well-behaved or hostile."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+CODE_LIMIT = 64
+TEXT_LIMIT = 2048
+"""Characters of a message that are ever looked at; everything behind is neither matched nor exported."""
+JSON_LIMIT = 1_000_000
+"""Characters of a string that are ever parsed."""
+
+
+def field(source: Any, *names: str) -> Any:
+    """The first of the named fields that is there and not None, of an object or a mapping; None if reading fails."""
+    for name in names:
+        try:
+            value = source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+        except Exception:  # noqa: BLE001 - a property of a foreign object may raise anything; then the field is not there
+            continue
+        if value is not None:
+            return value
+    return None
+
+
+def items(value: Any) -> list[Any]:
+    """The value if it is a list or tuple, else an empty list."""
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def text(value: Any, limit: int = TEXT_LIMIT) -> str:
+    """A string clipped to `limit` characters; the value of a string enumeration member; otherwise empty."""
+    if isinstance(value, str):
+        raw = getattr(value, "value", value)
+        return (raw if isinstance(raw, str) else value)[:limit]
+    raw = field(value, "value") if value is not None else None
+    return raw[:limit] if isinstance(raw, str) else ""
+
+
+def number(value: Any) -> int | None:
+    """A whole number (no bool), or None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def printable(value: str, limit: int = CODE_LIMIT) -> str:
+    """The printable part of the first `limit` characters."""
+    return "".join(c for c in value[:limit] if c.isprintable())
+
+
+def parsed(value: Any) -> Any:
+    """A JSON text as what it says, anything else as it is; a page or a broken text stays a string."""
+    if isinstance(value, bytes | bytearray):
+        value = bytes(value[:JSON_LIMIT]).decode("utf-8", "replace")
+    if isinstance(value, str) and value[:64].lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value[:JSON_LIMIT])
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def is_json(value: str) -> bool:
+    """Whether the text is valid JSON; one that is too long to look at is taken to be."""
+    if len(value) > JSON_LIMIT:
+        return True
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,173 @@
+"""Chat completions and text completions of the openai dialect, whole and streamed."""
+
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.reading.answer import Answer, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.reading.fields import field, is_json, items, text
+
+DIALECT = "openai"
+NATURAL = frozenset(
+    "stop eos eos_token end_turn stop_sequence tool_calls tool_use function_call complete load unload COMPLETE STOP TOOL_CALL".split()
+)
+"""Finish reasons of an answer that ended as it should, OpenAI's and those of compatible servers."""
+_MEDIA = ("audio", "images")
+
+
+class ChatReader:
+    """Reads answers with `choices`."""
+
+    def whole(self, result: Any) -> Answer:
+        """Judge every choice; the first that is suspect stands for the answer."""
+        choices = field(result, "choices") if not isinstance(result, str | bytes) else None
+        if not isinstance(choices, list | tuple) or any(not _is_choice(c) for c in choices):
+            return unexpected(DIALECT, result)
+        error = field(result, "error")
+        finish = tuple(text(field(c, "finish_reason"), 64) for c in choices)
+        suspicion = next((s for c, f in zip(choices, finish, strict=True) if (s := _judge(c, f, result))), None)
+        if suspicion is None and not any(_has_content(c) for c in choices):
+            suspicion = suspect(DIALECT, "empty", finish_reason=next(filter(None, finish), ""))
+        if error is not None and suspicion is not None:
+            suspicion = embedded_error(DIALECT, {"error": error}, suspicion.finish_reason)
+        tokens = usage(field(result, "usage"), "prompt_tokens", "completion_tokens")
+        return Answer(suspicion, **identity(result), finish_reasons=finish, input_tokens=tokens[0], output_tokens=tokens[1])
+
+    def chunks(self) -> "ChatChunks":
+        """A fresh state."""
+        return ChatChunks()
+
+
+def _is_choice(value: Any) -> bool:
+    return value is not None and not isinstance(value, str | bytes | int | float | list | tuple)
+
+
+def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
+    """What is suspect about one choice, or None."""
+    error = field(choice, "error")
+    if error is not None:
+        return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, finish)
+    message = field(choice, "message")
+    facts = []
+    if text(field(message, "refusal")):
+        facts.append("refusal")
+    if not all(is_json(a) for a in _tool_arguments(message)):
+        facts.append("invalid_arguments")
+    if finish == "content_filter" and _prompt_filtered(field(result, "prompt_filter_results")):
+        facts.append("prompt_filtered")
+    if finish and finish not in NATURAL:
+        facts.append("unnatural_finish")
+    if facts:
+        return suspect(DIALECT, *facts, finish_reason=finish)
+    return None
+
+
+def _tool_arguments(message: Any) -> list[str]:
+    calls = [field(call, "function") for call in items(field(message, "tool_calls"))[:128]]
+    calls.append(field(message, "function_call"))
+    arguments = (field(call, "arguments") for call in calls)
+    return [a for a in arguments if isinstance(a, str) and a.strip()]
+
+
+def _has_content(choice: Any) -> bool:
+    message = field(choice, "message")
+    if field(choice, "text"):
+        return True
+    return any(field(message, name) for name in ("content", "tool_calls", "function_call", "refusal", *_MEDIA))
+
+
+def _prompt_filtered(results: Any) -> bool:
+    for result in items(results)[:8]:
+        categories = field(result, "content_filter_results")
+        for name in ("hate", "sexual", "violence", "self_harm", "jailbreak", "indirect_attack", "profanity"):
+            if field(field(categories, name), "filtered") is True:
+                return True
+    return False
+
+
+class ChatChunks:
+    """The state of one streamed chat or text completion. Chunk by chunk only a few attributes are read."""
+
+    __slots__ = ("_content", "_error", "_finish", "_identity", "_prompt_filtered", "_refusal", "_tokens", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._finish: dict[int, str] = {}
+        self._content = self._refusal = self._prompt_filtered = False
+        self._error: Evidence | None = None
+        self._identity: dict[str, str] = {}
+        self._tokens: tuple[int | None, int | None] = (None, None)
+
+    def chunk(self, chunk: Any) -> None:
+        """Look at one chunk: finish reason, refusal, whether there is any content, an error object in its place."""
+        choices = chunk.choices if type(chunk) is not dict else chunk.get("choices")
+        if not choices:
+            self._without_choices(chunk)
+            return
+        for choice in choices:
+            if type(choice) is dict:
+                delta, reason, index = choice.get("delta"), choice.get("finish_reason"), choice.get("index")
+            else:
+                delta, reason, index = getattr(choice, "delta", None), choice.finish_reason, choice.index
+            if not self._content:
+                self._content = _delta_has_content(choice, delta)
+            if delta is not None and not self._refusal and field(delta, "refusal"):
+                self._refusal = True
+            if reason or index not in self._finish:
+                self._turning_point(chunk, choice, index, reason)
+
+    def _turning_point(self, chunk: Any, choice: Any, index: Any, reason: Any) -> None:
+        """The first and the last chunk of a choice are the ones that carry identity, usage and errors."""
+        self._finish[index] = text(reason, 64)
+        self.done = all(self._finish.values())
+        self._identity = self._identity or identity(chunk)
+        self._keep_usage(chunk)
+        error = field(chunk, "error") or field(choice, "error") or field(field(chunk, "x_groq"), "error")
+        self._keep_error(error, self._finish[index])
+
+    def _without_choices(self, chunk: Any) -> None:
+        """A chunk of annotations, of usage, or an error that the SDK let through."""
+        self._keep_usage(chunk)
+        if not self._prompt_filtered:
+            self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
+        flat = text(field(chunk, "type")) == "error" or None not in (field(chunk, "message"), field(chunk, "code"))
+        self._keep_error(field(chunk, "error") or (chunk if flat else None), "")
+
+    def _keep_error(self, error: Any, finish_reason: str) -> None:
+        if error is not None and self._error is None:
+            shaped = error if isinstance(error, str) else {"error": error}
+            self._error = embedded_error(DIALECT, shaped, finish_reason)
+
+    def _keep_usage(self, chunk: Any) -> None:
+        found = field(chunk, "usage") or field(field(chunk, "x_groq"), "usage")
+        if found is not None:
+            self._tokens = usage(found, "prompt_tokens", "completion_tokens")
+
+    def end(self) -> Answer:
+        """An error first, then the first candidate that is not healthy, then nothing at all, then a missing end."""
+        return Answer(
+            self._error or self._suspicion(),
+            **self._identity,
+            finish_reasons=tuple(reason or "error" for reason in self._finish.values()),
+            input_tokens=self._tokens[0],
+            output_tokens=self._tokens[1],
+        )
+
+    def _suspicion(self) -> Evidence | None:
+        facts = ["refusal"] if self._refusal else []
+        first = next((r for r in self._finish.values() if r), "")
+        unhealthy = next((r for r in self._finish.values() if r and r not in NATURAL), "")
+        if unhealthy == "content_filter" and self._prompt_filtered:
+            facts.append("prompt_filtered")
+        if unhealthy:
+            facts.append("unnatural_finish")
+        if facts:
+            return suspect(DIALECT, *facts, finish_reason=unhealthy or first)
+        if not self._content:
+            return suspect(DIALECT, "empty", finish_reason=first)
+        return None if self.done else suspect(DIALECT, "no_end")
+
+
+def _delta_has_content(choice: Any, delta: Any) -> bool:
+    if delta is None:
+        return bool(field(choice, "text"))
+    return any(field(delta, name) for name in ("content", "tool_calls", "function_call", "refusal", *_MEDIA))

@@ -1,0 +1,83 @@
+"""Rows of the anthropic dialect, with the exception types that Bedrock and Vertex put in its streams.
+
+Types: the `ErrorType` literals and the error-code table of the anthropic SDK.
+"""
+
+from typing import Final
+
+from llm_errors.rules._rule import Rule, words
+from llm_errors.taxonomy import ErrorClass as E
+
+_ANTHROPIC = frozenset({"anthropic"})
+
+
+def _code(row_id: str, error_class: E, reason: str, codes: str, **more: object) -> Rule:
+    return Rule(f"anthropic.{row_id}", error_class, reason, dialects=_ANTHROPIC, codes=words(codes.lower()), **more)  # type: ignore[arg-type]
+
+
+def _finish(row_id: str, error_class: E, reason: str, finish: str) -> Rule:
+    return Rule(f"anthropic.finish.{row_id}", error_class, reason, dialects=_ANTHROPIC, finish=words(finish))
+
+
+def _says(row_id: str, error_class: E, reason: str, status: frozenset[int], *says: str) -> Rule:
+    return Rule(f"anthropic.says.{row_id}", error_class, reason, dialects=_ANTHROPIC, status=status, says=says)
+
+
+CODES: Final = (
+    _code("key", E.AUTH, "invalid_key", "authentication_error"),
+    _code("denied", E.AUTH, "permission_denied", "permission_error"),
+    _code("account", E.AUTH, "account_disabled", "organization_on_hold organization_disabled", weight=1),
+    _code("billing", E.CALL_BUDGET, "billing", "billing_error linked_organization_billing_unavailable"),
+    _code("spend_limit", E.CALL_BUDGET, "spend_limit", "contract_spend_limit_reached enforced_spend_limit_reached"
+          " linked_organization_spend_limit_reached storage_quota_exceeded", weight=1),
+    _code("model", E.NOT_FOUND, "model", "not_found_error"),
+    _code("too_large", E.BAD_REQUEST, "request_too_large", "request_too_large request_body_too_large_after_decoding"),
+    _code("media", E.BAD_REQUEST, "invalid_media", "image_dimensions_too_large", weight=1),
+    _code("tools", E.BAD_REQUEST, "invalid_parameter", "tool_name_conflict available_tools_limit_exceeded"
+          " tool_reference_unresolved cmek_not_configured", weight=1),
+    _code("rate", E.RATE_LIMITED, "requests", "rate_limit_error"),
+    _code("rate.ramp", E.RATE_LIMITED, "other", "ramp_limit_exceeded", weight=1),
+    _code("server", E.SERVER, "internal", "api_error"),
+    _code("overloaded", E.SERVER, "overloaded", "overloaded_error compaction_unavailable"),
+    _code("unavailable", E.SERVER, "unavailable", "cmek_context_unavailable cmek_key_unreachable change_outcome_unknown", weight=1),
+    _code("deadline", E.SERVER, "deadline_exceeded", "timeout_error"),
+    _code("conflict", E.SERVER, "conflict", "conflict_error memory_path_conflict_error memory_precondition_failed_error"),
+    _code("generic.request", E.BAD_REQUEST, "invalid_parameter", "invalid_request_error", generic=True),
+    # Exceptions of AWS' event stream, which the Bedrock client passes on under AWS' own names.
+    _code("aws.server", E.SERVER, "internal", "internalServerException"),
+    _code("aws.unavailable", E.SERVER, "unavailable", "serviceUnavailableException"),
+    _code("aws.model", E.SERVER, "model_error", "modelStreamErrorException modelErrorException"),
+    _code("aws.not_ready", E.SERVER, "model_not_ready", "modelNotReadyException"),
+    _code("aws.rate", E.RATE_LIMITED, "requests", "throttlingException tooManyRequestsException"),
+    _code("aws.quota", E.RATE_LIMITED, "service_quota", "serviceQuotaExceededException"),
+    _code("aws.timeout", E.TIMEOUT, "provider", "modelTimeoutException"),
+    _code("aws.request", E.BAD_REQUEST, "invalid_parameter", "validationException", generic=True),
+    _code("aws.denied", E.AUTH, "permission_denied", "accessDeniedException"),
+    _code("aws.key", E.AUTH, "invalid_key", "unrecognizedClientException invalidSignatureException"),
+    _code("aws.expired", E.AUTH, "expired", "expiredTokenException"),
+    _code("aws.model_id", E.NOT_FOUND, "model", "resourceNotFoundException"),
+)  # fmt: skip
+
+FINISH: Final = (
+    _finish("max_tokens", E.TRUNCATED, "max_tokens", "max_tokens length"),
+    _finish("window", E.TRUNCATED, "context_window", "model_context_window_exceeded"),
+    _finish("refusal", E.OUTPUT_BLOCKED, "refusal", "refusal"),
+    _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filter content_filtered"),
+    _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened"),
+)
+
+OTHERS: Final = (
+    Rule("anthropic.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_ANTHROPIC, status=frozenset({400}), facts=words("error_object")),
+    Rule("anthropic.aws.credentials", E.AUTH, "missing_key", exceptions=words("botocore.NoCredentialsError botocore.PartialCredentialsError"
+         " google.auth.DefaultCredentialsError"), weight=4),
+    Rule("anthropic.google.refresh", E.AUTH, "expired", exceptions=words("google.auth.RefreshError"), weight=4),
+    _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 413}),
+          "prompt is too long", "exceed context limit", "input is too long", "too many total text bytes"),
+    _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403}), "credit balance is too low"),
+    _says("spend_limit", E.CALL_BUDGET, "spend_limit", frozenset({400, 429}), "usage limit", "spend limit"),
+    _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400}),
+          "tool_use` ids were found without", "unexpected `tool_use_id`", "roles must alternate", "`tool_result` block"),
+    _says("blocked", E.PROMPT_BLOCKED, "content_filter", frozenset({400}), "blocked by content filtering policy"),
+)  # fmt: skip
+
+ROWS: Final = (*CODES, *FINISH, *OTHERS)

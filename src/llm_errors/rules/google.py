@@ -1,0 +1,111 @@
+"""Rows of the google dialect: Gemini Developer API and Vertex AI.
+
+Names: `google.rpc.Code`, the reasons of `google.rpc.ErrorInfo` (googleapis `error_reason.proto`), and the `FinishReason` and
+`BlockedReason` enumerations of google-genai.
+"""
+
+from typing import Final
+
+from llm_errors.rules._rule import Rule, words
+from llm_errors.taxonomy import ErrorClass as E
+
+_GOOGLE = frozenset({"google"})
+
+
+def _code(row_id: str, error_class: E, reason: str, codes: str, **more: object) -> Rule:
+    return Rule(f"google.{row_id}", error_class, reason, dialects=_GOOGLE, codes=words(codes.lower()), **more)  # type: ignore[arg-type]
+
+
+def _canonical(row_id: str, error_class: E, reason: str, codes: str, **more: object) -> Rule:
+    weight = {"weight": 1, **more}
+    return _code(f"rpc.{row_id}", error_class, reason, codes, canonical=True, **weight)
+
+
+def _finish(row_id: str, error_class: E, reason: str, finish: str) -> Rule:
+    return Rule(f"google.finish.{row_id}", error_class, reason, dialects=_GOOGLE, finish=words(finish))
+
+
+def _block(row_id: str, reason: str, block: str) -> Rule:
+    return Rule(f"google.block.{row_id}", E.PROMPT_BLOCKED, reason, dialects=_GOOGLE, block=words(block))
+
+
+CODES: Final = (
+    _code("key", E.AUTH, "invalid_key", "API_KEY_INVALID"),
+    _code("key.expired", E.AUTH, "expired", "API_KEY_EXPIRED ACCESS_TOKEN_EXPIRED"),
+    _code("key.missing", E.AUTH, "missing_key", "CREDENTIALS_MISSING"),
+    _code("denied", E.AUTH, "permission_denied", "API_KEY_SERVICE_BLOCKED API_KEY_HTTP_REFERRER_BLOCKED API_KEY_IP_ADDRESS_BLOCKED"
+          " API_KEY_ANDROID_APP_BLOCKED API_KEY_IOS_APP_BLOCKED ACCESS_TOKEN_TYPE_UNSUPPORTED ACCESS_TOKEN_SCOPE_INSUFFICIENT"
+          " SERVICE_DISABLED IAM_PERMISSION_DENIED SECURITY_POLICY_VIOLATED ORG_RESTRICTION_VIOLATION"),
+    _code("account", E.AUTH, "account_disabled", "CONSUMER_SUSPENDED USER_PROJECT_DENIED ACCOUNT_STATE_INVALID"),
+    _code("region", E.AUTH, "region", "LOCATION_POLICY_VIOLATED LOCATION_ORG_POLICY_VIOLATED"),
+    _code("billing", E.CALL_BUDGET, "billing", "BILLING_DISABLED"),
+    _code("rate", E.RATE_LIMITED, "requests", "RATE_LIMIT_EXCEEDED rateLimitExceeded userRateLimitExceeded"),
+    _code("rate.daily", E.RATE_LIMITED, "daily_quota", "RATE_LIMIT_EXCEEDED rateLimitExceeded", facts=words("quota_per_day")),
+    _code("rate.tokens", E.RATE_LIMITED, "tokens", "RATE_LIMIT_EXCEEDED rateLimitExceeded", facts=words("quota_tokens")),
+    _code("rate.quota", E.RATE_LIMITED, "service_quota", "RESOURCE_QUOTA_EXCEEDED"),
+    _code("rate.dailyLimit", E.RATE_LIMITED, "daily_quota", "dailyLimitExceeded quotaExceeded"),
+    _canonical("unauthenticated", E.AUTH, "invalid_key", "UNAUTHENTICATED"),
+    _canonical("denied", E.AUTH, "permission_denied", "PERMISSION_DENIED"),
+    _canonical("not_found", E.NOT_FOUND, "model", "NOT_FOUND"),
+    _canonical("argument", E.BAD_REQUEST, "invalid_parameter", "INVALID_ARGUMENT OUT_OF_RANGE"),
+    _canonical("precondition", E.BAD_REQUEST, "failed_precondition", "FAILED_PRECONDITION"),
+    _canonical("exhausted", E.RATE_LIMITED, "requests", "RESOURCE_EXHAUSTED"),
+    _canonical("exhausted.daily", E.RATE_LIMITED, "daily_quota", "RESOURCE_EXHAUSTED", facts=words("quota_per_day"), weight=3),
+    _canonical("exhausted.tokens", E.RATE_LIMITED, "tokens", "RESOURCE_EXHAUSTED", facts=words("quota_tokens"), weight=2),
+    _canonical("unavailable", E.SERVER, "unavailable", "UNAVAILABLE"),
+    _canonical("internal", E.SERVER, "internal", "INTERNAL UNKNOWN DATA_LOSS"),
+    _canonical("deadline", E.SERVER, "deadline_exceeded", "DEADLINE_EXCEEDED"),
+    _canonical("conflict", E.SERVER, "conflict", "ABORTED ALREADY_EXISTS"),
+    # In-stream and Interactions errors carry lower-case names.
+    _code("interaction.invalid", E.BAD_REQUEST, "invalid_parameter", "invalid_request", generic=True),
+    _code("interaction.exhausted", E.RATE_LIMITED, "requests", "rate_limit_exceeded quota_exceeded"),
+    _code("interaction.budget", E.CALL_BUDGET, "token_limit", "budget_exceeded"),
+    _code("interaction.server", E.SERVER, "internal", "internal_error server_error"),
+    _code("interaction.safety", E.PROMPT_BLOCKED, "safety", "safety_violation content_blocked"),
+)  # fmt: skip
+
+FINISH: Final = (
+    _finish("max_tokens", E.TRUNCATED, "max_tokens", "MAX_TOKENS"),
+    _finish("continuation", E.TRUNCATED, "other", "CONTINUATION incomplete requires_continuation"),
+    _finish("safety", E.OUTPUT_BLOCKED, "safety", "SAFETY"),
+    _finish("blocklist", E.OUTPUT_BLOCKED, "blocklist", "BLOCKLIST"),
+    _finish("prohibited", E.OUTPUT_BLOCKED, "prohibited_content", "PROHIBITED_CONTENT"),
+    _finish("spii", E.OUTPUT_BLOCKED, "sensitive_data", "SPII"),
+    _finish("recitation", E.OUTPUT_BLOCKED, "recitation", "RECITATION IMAGE_RECITATION"),
+    _finish("language", E.OUTPUT_BLOCKED, "language", "LANGUAGE"),
+    _finish("image", E.OUTPUT_BLOCKED, "image_safety", "IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT"),
+    _finish("model_armor", E.OUTPUT_BLOCKED, "guardrail", "MODEL_ARMOR"),
+    _finish("escalation", E.PROMPT_BLOCKED, "other", "ESCALATION"),
+    _finish("account", E.AUTH, "account_disabled", "PUP_LIMITED_DISABLED"),
+    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "MALFORMED_FUNCTION_CALL"),
+    _finish("unexpected_call", E.TOOL_PROTOCOL, "unexpected_call", "UNEXPECTED_TOOL_CALL"),
+    _finish("too_many_calls", E.TOOL_PROTOCOL, "too_many_calls", "TOO_MANY_TOOL_CALLS"),
+    _finish("history", E.BAD_REQUEST, "malformed_history", "MISSING_THOUGHT_SIGNATURE"),
+    _finish("no_image", E.UNKNOWN, "empty_response", "NO_IMAGE"),
+    _finish("other", E.UNKNOWN, "other", "OTHER IMAGE_OTHER MALFORMED_RESPONSE"),
+    _finish("budget", E.CALL_BUDGET, "token_limit", "budget_exceeded"),
+    _finish("failed", E.SERVER, "other", "failed"),
+)
+
+BLOCK: Final = (
+    _block("safety", "safety", "SAFETY"),
+    _block("blocklist", "blocklist", "BLOCKLIST"),
+    _block("prohibited", "prohibited_content", "PROHIBITED_CONTENT"),
+    _block("image", "image_safety", "IMAGE_SAFETY"),
+    _block("model_armor", "guardrail", "MODEL_ARMOR"),
+    _block("jailbreak", "jailbreak", "JAILBREAK"),
+    _block("other", "other", "OTHER BLOCKED_REASON_UNSPECIFIED BLOCK_REASON_UNSPECIFIED"),
+)
+
+OTHERS: Final = (
+    Rule("google.block.unrecognised", E.PROMPT_BLOCKED, "other", dialects=_GOOGLE, facts=words("blocked"), kind="finish_reason"),
+    Rule("google.image.filtered", E.OUTPUT_BLOCKED, "image_safety", dialects=_GOOGLE, facts=words("image_filtered")),
+    Rule("google.stream.garbled", E.UNKNOWN, "unexpected_body", exceptions=words("google.genai.UnknownApiResponseError"), weight=4),
+    Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_GOOGLE, status=frozenset({400}), says=(
+         "exceeds the maximum number of tokens", "input token count", "context length"), weight=2),
+    Rule("google.says.key", E.AUTH, "invalid_key", dialects=_GOOGLE, status=frozenset({400}), says=(
+         "api key not valid", "api key expired"), weight=2),
+    Rule("google.says.overloaded", E.SERVER, "overloaded", dialects=_GOOGLE, status=frozenset({503}), says=("overloaded",), weight=2),
+)  # fmt: skip
+
+ROWS: Final = (*CODES, *FINISH, *BLOCK, *OTHERS)
