@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from provider import PLANTED_KEY
+
 HERE = Path(__file__).parent
 SERVICE = "shop"
 ENDED_SECONDS = 60
@@ -24,6 +26,7 @@ class Application:
             "OTEL_SERVICE_NAME": service,
             "OTEL_EXPORTER_OTLP_ENDPOINT": otlp,
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            "PROVIDER_KEY": PLANTED_KEY,
             "OTEL_TRACES_EXPORTER": "otlp",
             "OTEL_METRICS_EXPORTER": "otlp",
             "OTEL_LOGS_EXPORTER": "otlp",
@@ -33,7 +36,7 @@ class Application:
             **settings,
         }
         instrument = Path(sys.executable).with_name("opentelemetry-instrument")
-        command = [str(instrument), sys.executable, str(HERE / "emitter.py")]
+        command = [str(instrument), sys.executable, str(HERE / "caller.py")]
         with self.errors.open("wb") as errors:
             self.process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
@@ -50,7 +53,7 @@ class Application:
         return result
 
     def call(self, model: str = "gpt-5", failure: str | None = None, count: int = 1, **more: Any) -> dict[str, Any]:
-        """`{}` in the model name becomes the number of the call."""
+        """`{}` in the model name becomes the number of the call; `failure` is the class that each call ends in."""
         return self.order(model=model, failure=failure, count=count, **more)
 
     def printed(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from application import Application
+from provider import Provider
 from services import BIN, Collector, Prometheus
 from sink import Sink
 
@@ -38,7 +39,15 @@ def start() -> Iterator[Start]:
 
     yield begin
     for thing in reversed(running):
-        thing.stop() if isinstance(thing, Sink) else thing.kill()
+        thing.stop() if isinstance(thing, Sink | Provider) else thing.kill()
+
+
+@pytest.fixture(autouse=True)
+def provider(start: Start, monkeypatch: pytest.MonkeyPatch) -> Provider:
+    """What the applications call; they find it in their environment."""
+    found: Provider = start(Provider())
+    monkeypatch.setenv("PROVIDER_URL", found.url)
+    return found
 
 
 @pytest.fixture

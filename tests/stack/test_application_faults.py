@@ -1,20 +1,22 @@
 """The application when the Collector is absent, slow or refusing: no slower calls, no chatter, bounded memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from application import Application
 from conftest import Start
 from processes import eventually, free_port
+from provider import Provider
 from sink import Sink
 
 from llm_errors import semconv as names
 
-FEW, MANY = 500, 20_000
-MILLISECONDS_AT_MOST = 2.0
+FEW, MANY = 200, 2000
 MEGABYTES_AT_MOST = 40
 LINES_PER_CALL = 0.02
+SLOWER_AT_MOST = 1.5
+"""Median call with a broken Collector over median call with a working one, on a machine that does other work too."""
 
 
 def absent(sink: Sink) -> str:
@@ -36,13 +38,28 @@ def rejecting(sink: Sink) -> str:
     return sink.endpoint
 
 
+@pytest.fixture(scope="module")
+def healthy_median(tmp_path_factory: pytest.TempPathFactory) -> Iterator[float]:
+    sink, provider = Sink(), Provider()
+    sink.start()
+    provider.start()
+    application = Application(sink.endpoint, tmp_path_factory.mktemp("healthy"), PROVIDER_URL=provider.url)
+    application.call(failure="SERVER", count=FEW)
+    yield application.call(failure="SERVER", count=MANY)["median"]
+    application.kill()
+    sink.stop()
+    provider.stop()
+
+
 @pytest.mark.parametrize("fault", [absent, slow, refusing, rejecting])
-def test_a_broken_collector_is_not_felt(start: Start, tmp_path: Path, sink: Sink, fault: Callable[[Sink], str]):
+def test_a_broken_collector_is_not_felt(
+    start: Start, tmp_path: Path, sink: Sink, fault: Callable[[Sink], str], healthy_median: float
+):
     application = start(Application(fault(sink), tmp_path, OTEL_EXPORTER_OTLP_TIMEOUT="2"))
     first = application.call(failure="SERVER", count=FEW)
     lines = len(application.printed().splitlines())
     then = application.call(failure="SERVER", count=MANY)
-    assert then["seconds"] / MANY * 1000 < MILLISECONDS_AT_MOST
+    assert then["median"] < healthy_median * SLOWER_AT_MOST
     assert len(application.printed().splitlines()) - lines < MANY * LINES_PER_CALL
     assert then["peak_megabytes"] - first["peak_megabytes"] < MEGABYTES_AT_MOST
 

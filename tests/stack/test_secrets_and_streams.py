@@ -8,6 +8,7 @@ import pytest
 from application import Application
 from conftest import Start
 from processes import eventually
+from provider import PLANTED_KEY
 from services import Collector, Prometheus
 from sink import Sink
 
@@ -43,6 +44,18 @@ def test_a_planted_credential_is_in_no_output(agent: Collector, sink: Sink, prom
     assert sink.spans[0].name.startswith("refused:")
     assert sink.spans[0].status.startswith("refused:")
     assert "lifted.name" not in sink.spans[0].attributes
+
+
+def test_a_key_repeated_by_the_provider_is_in_no_output(
+    start: Start, tmp_path: Path, agent: Collector, sink: Sink, prometheus: Prometheus
+):
+    application = start(Application(agent.otlp, tmp_path))
+    application.call(failure="AUTH", flush=True)
+    eventually(lambda: sink.spans and sink.records and prometheus.query("llm_errors_total"), "all three signals")
+    series = repr(prometheus.query('{__name__=~".+"}'))
+    seen = bytes(sink.raw).decode(errors="replace") + series + agent.printed() + application.printed()
+    assert "Incorrect API key provided" in seen
+    assert PLANTED_KEY not in seen
 
 
 def span_end(span: dict[str, str]) -> int:

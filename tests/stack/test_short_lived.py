@@ -15,6 +15,7 @@ from sink import Sink
 
 PROCESSES = 30
 AT_ONCE = 6
+REQUESTS, STREAMS = 200, 200
 DELTA = {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta", "OTEL_METRIC_EXPORT_INTERVAL": "3600000"}
 
 
@@ -55,13 +56,14 @@ def test_overlapping_and_disordered_deltas_are_all_counted(stack: tuple[Collecto
 
     def send(number: int) -> None:
         start = now - times.randrange(10**11)
-        delta = otlp.point(1, {}, start=start, end=start + times.randrange(10**10))
+        end = start + times.randrange(10**10)
+        deltas = [otlp.point(1, {"stream": str(stream)}, start=start, end=end) for stream in range(STREAMS)]
         resource = {"service.name": SERVICE, "service.instance.id": str(number), "process.pid": str(number)}
-        otlp.post(collector.otlp, "metrics", otlp.counter("orders", [delta], resource, otlp.DELTA))
+        otlp.post(collector.otlp, "metrics", otlp.counter("orders", deltas, resource, otlp.DELTA))
 
     with ThreadPoolExecutor(16) as pool:
-        list(pool.map(send, range(400)))
-    prometheus.reaches("orders_total", 400)
+        list(pool.map(send, range(REQUESTS)))
+    prometheus.reaches("sum(orders_total)", REQUESTS * STREAMS)
 
 
 def test_cumulative_counters_of_long_lived_processes_keep_their_identity(
