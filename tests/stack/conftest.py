@@ -39,7 +39,7 @@ def start() -> Iterator[Start]:
 
     yield begin
     for thing in reversed(running):
-        thing.stop() if isinstance(thing, Sink | Provider) else thing.kill()
+        thing.kill() if hasattr(thing, "kill") else thing.stop()
 
 
 @pytest.fixture(autouse=True)
