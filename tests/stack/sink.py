@@ -37,16 +37,21 @@ class Record:
 
 @dataclass
 class Sink:
-    """What arrived, decoded, and every byte of it. `answer` is the status given; `hold` makes requests wait."""
+    """What arrived, decoded, and its bytes; without `decode` nothing is kept. `answer` is the status given; `hold` makes wait."""
 
     port: int = field(default_factory=free_port)
     spans: list[Span] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
-    raw: bytearray = field(default_factory=bytearray)
+    bodies: list[tuple[str, bytes]] = field(default_factory=list)
+    decode: bool = True
     answer: int = 200
     requests: int = 0
     totals: dict[str, float] = field(default_factory=dict)
     hold: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def raw(self) -> bytes:
+        return b"".join(body for _, body in self.bodies)
 
     @property
     def endpoint(self) -> str:
@@ -64,7 +69,9 @@ class Sink:
         self._server.server_close()
 
     def take(self, path: str, body: bytes, tenant: str | None) -> None:
-        self.raw += body
+        if not self.decode:
+            return
+        self.bodies.append((path, body))
         if path.endswith("/v1/traces"):
             self._take_traces(ExportTraceServiceRequest.FromString(body))
         elif path.endswith("/v1/logs"):

@@ -1,4 +1,4 @@
-"""From a failed call to a pager: SDK, Collector, Prometheus, rules, Alertmanager and webhook, at the shipped intervals."""
+"""From a failed call to a pager: SDK, Collector, Prometheus, rules, Alertmanager, webhook, at the shipped intervals."""
 
 import time
 from pathlib import Path

@@ -65,6 +65,7 @@ def test_a_gateway_that_is_away_misses_nothing(gateways: tuple[Collector, Collec
     gateways[1].kill()
     found = [otlp.span(trace, secrets.token_hex(8), {names.ERROR_CLASS: "AUTH"}) for trace in failed]
     otlp.post(gateways[0].otlp, "traces", otlp.spans(found, {"service.name": "host"}))
+    eventually(lambda: "Exporting failed" in gateways[0].printed(), "an attempt to hand spans to the dead gateway")
     gateways[1].start()
     eventually(lambda: set(spans_of(sink, failed)) == set(failed), "the traces of both shards")
 

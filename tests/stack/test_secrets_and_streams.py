@@ -38,7 +38,7 @@ def test_a_planted_credential_is_in_no_output(agent: Collector, sink: Sink, prom
     otlp.post(agent.otlp, "metrics", otlp.counter("orders", points, resource))
 
     eventually(lambda: sink.spans and sink.records and prometheus.query("orders_total"), "all three signals")
-    seen = bytes(sink.raw).decode(errors="replace") + repr(prometheus.query('{__name__=~".+"}')) + agent.printed()
+    seen = sink.raw.decode(errors="replace") + repr(prometheus.query('{__name__=~".+"}')) + agent.printed()
     leaked = [kind for kind, secret in {**PLANTED, "header": "unlikely-4711"}.items() if secret.split()[-1] in seen]
     assert not leaked
     assert sink.spans[0].name.startswith("refused:")
@@ -53,7 +53,7 @@ def test_a_key_repeated_by_the_provider_is_in_no_output(
     application.call(failure="AUTH", flush=True)
     eventually(lambda: sink.spans and sink.records and prometheus.query("llm_errors_total"), "all three signals")
     series = repr(prometheus.query('{__name__=~".+"}'))
-    seen = bytes(sink.raw).decode(errors="replace") + series + agent.printed() + application.printed()
+    seen = sink.raw.decode(errors="replace") + series + agent.printed() + application.printed()
     assert "Incorrect API key provided" in seen
     assert PLANTED_KEY not in seen
 
