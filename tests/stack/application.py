@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from provider import PLANTED_KEY
+from replies import PLANTED_KEY
 
 HERE = Path(__file__).parent
 SERVICE = "shop"

@@ -1,18 +1,20 @@
 """The stack tests need the binaries of `make stack`: without them they are skipped, in CI they fail."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from application import Application
-from provider import Provider
-from services import BIN, Collector, Prometheus
+from processes import Start
+from replies import reply
+from services import BIN, Collector, Prometheus, outputs
 from sink import Sink
 
+from llm_errors.demo.provider import Provider
+
 BINARIES = ("otelcol", "prometheus", "promtool", "alertmanager", "amtool", "compose-check")
-Start = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -43,11 +45,11 @@ def start() -> Iterator[Start]:
 
 
 @pytest.fixture(autouse=True)
-def provider(start: Start, monkeypatch: pytest.MonkeyPatch) -> Provider:
-    """What the applications call; they find it in their environment."""
-    found: Provider = start(Provider())
-    monkeypatch.setenv("PROVIDER_URL", found.url)
-    return found
+def models(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """The provider that the applications call; they find it in their environment."""
+    with Provider(reply) as provider:
+        monkeypatch.setenv("PROVIDER_URL", provider.url)
+        yield provider
 
 
 @pytest.fixture
@@ -67,12 +69,3 @@ def agent(start: Start, tmp_path: Path, prometheus: Prometheus, sink: Sink) -> C
     """The Collector of agent.yaml between an application and Prometheus; traces and logs go to the sink."""
     found: Collector = start(Collector(tmp_path, "agent.yaml", **outputs(prometheus, sink)))
     return found
-
-
-def outputs(prometheus: Prometheus, sink: Sink) -> dict[str, str]:
-    return {
-        "METRICS_ENDPOINT": prometheus.otlp,
-        "TRACES_ENDPOINT": sink.endpoint,
-        "LOGS_ENDPOINT": sink.endpoint,
-        "TRUST_AND_SAFETY_ENDPOINT": sink.endpoint,
-    }

@@ -23,9 +23,11 @@ from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from processes import Daemon, eventually
-from provider import Provider
+from replies import reply
 from services import Collector, Prometheus
 from sink import Sink
+
+from llm_errors.demo.provider import Provider
 
 SECONDS = 10
 THREADS = 4
@@ -194,7 +196,7 @@ def process_export(delta: bool = False) -> Callable[[], bytes]:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, running(Provider()) as provider:
+    with tempfile.TemporaryDirectory() as folder, Provider(reply) as provider:
         os.environ["PROVIDER_URL"] = provider.url
         body = sizes(Path(folder) / "sizes")
         throughput(Path(folder) / "throughput", body)

@@ -9,10 +9,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 READY_SECONDS = 30
 T = TypeVar("T")
+Start = Callable[..., Any]
+"""The fixture that starts things and ends them after the test."""
 
 
 def eventually(probe: Callable[[], T], what: str, seconds: float = READY_SECONDS) -> T:
@@ -23,14 +25,6 @@ def eventually(probe: Callable[[], T], what: str, seconds: float = READY_SECONDS
         if found:
             return found
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}; last seen: {found!r}"
-        time.sleep(0.05)
-
-
-def always(probe: Callable[[], bool], what: str, seconds: float) -> None:
-    """For statements that something does not happen: the probe must hold until the time is over."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        assert probe(), what
         time.sleep(0.05)
 
 

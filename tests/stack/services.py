@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 from processes import Daemon, eventually, free_port, get
+from sink import Sink
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = ROOT / "collector-config"
@@ -121,6 +122,15 @@ def _prometheus_configuration(scrapes: tuple[int, ...], alertmanager: int | None
     config["alerting"]["alertmanagers"] = [{"static_configs": [{"targets": targets}]}]
     config["rule_files"] = [str(file) for file in rule_files()] if alertmanager else []
     return yaml.safe_dump(config)
+
+
+def outputs(prometheus: Prometheus, sink: Sink) -> dict[str, str]:
+    return {
+        "METRICS_ENDPOINT": prometheus.otlp,
+        "TRACES_ENDPOINT": sink.endpoint,
+        "LOGS_ENDPOINT": sink.endpoint,
+        "TRUST_AND_SAFETY_ENDPOINT": sink.endpoint,
+    }
 
 
 def rule_files() -> list[Path]:

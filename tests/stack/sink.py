@@ -37,7 +37,7 @@ class Record:
 
 @dataclass
 class Sink:
-    """What arrived, decoded, and its bytes; without `decode` nothing is kept. `answer` is the status given; `hold` makes wait."""
+    """What arrived; without `decode` nothing is kept. `answer` is the status given; a clear `hold` makes requests wait."""
 
     port: int = field(default_factory=free_port)
     spans: list[Span] = field(default_factory=list)

@@ -4,9 +4,8 @@ import time
 from pathlib import Path
 
 from application import SERVICE, Application
-from conftest import Start, outputs
-from processes import eventually
-from services import Alertmanager, Collector, Prometheus
+from processes import Start, eventually
+from services import Alertmanager, Collector, Prometheus, outputs
 from sink import Sink
 from webhook import Webhook
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from application import Application
-from conftest import Start
-from processes import eventually, free_port
-from provider import Provider
+from processes import Start, eventually, free_port
+from replies import reply
 from sink import Sink
 
 from llm_errors import semconv as names
+from llm_errors.demo.provider import Provider
 
 FEW, MANY = 200, 2000
 MEGABYTES_AT_MOST = 40
@@ -40,15 +40,14 @@ def rejecting(sink: Sink) -> str:
 
 @pytest.fixture(scope="module")
 def healthy_median(tmp_path_factory: pytest.TempPathFactory) -> Iterator[float]:
-    sink, provider = Sink(), Provider()
+    sink = Sink()
     sink.start()
-    provider.start()
-    application = Application(sink.endpoint, tmp_path_factory.mktemp("healthy"), PROVIDER_URL=provider.url)
-    application.call(failure="SERVER", count=FEW)
-    yield application.call(failure="SERVER", count=MANY)["median"]
-    application.kill()
+    with Provider(reply) as provider:
+        application = Application(sink.endpoint, tmp_path_factory.mktemp("healthy"), PROVIDER_URL=provider.url)
+        application.call(failure="SERVER", count=FEW)
+        yield application.call(failure="SERVER", count=MANY)["median"]
+        application.kill()
     sink.stop()
-    provider.stop()
 
 
 @pytest.mark.parametrize("fault", [absent, slow, refusing, rejecting])

@@ -6,7 +6,7 @@ from typing import Any
 
 import otlp
 from application import Application
-from conftest import Start
+from processes import Start
 from services import Collector, Prometheus
 
 MODELS = 3000

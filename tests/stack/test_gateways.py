@@ -8,9 +8,8 @@ from pathlib import Path
 import otlp
 import pytest
 from application import Application
-from conftest import Start, outputs
-from processes import eventually
-from services import Collector, Prometheus
+from processes import Start, eventually
+from services import Collector, Prometheus, outputs
 from sink import Sink
 
 from llm_errors import semconv as names

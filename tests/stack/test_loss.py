@@ -5,8 +5,7 @@ from pathlib import Path
 
 import otlp
 from application import Application
-from conftest import Start
-from processes import eventually
+from processes import Start, eventually
 from services import Collector, Prometheus
 from sink import Sink
 

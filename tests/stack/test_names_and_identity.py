@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from application import SERVICE, Application
-from conftest import Start
-from processes import eventually
+from processes import Start, eventually
 from services import Collector, Prometheus
 from sink import Sink
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import otlp
 import pytest
 from application import Application
-from conftest import Start
-from processes import eventually
-from provider import PLANTED_KEY
+from processes import Start, eventually
+from replies import PLANTED_KEY
 from services import Collector, Prometheus
 from sink import Sink
 

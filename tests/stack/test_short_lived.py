@@ -8,9 +8,8 @@ from pathlib import Path
 import otlp
 import pytest
 from application import SERVICE, Application
-from conftest import Start, outputs
-from processes import eventually, get
-from services import Collector, Prometheus
+from processes import Start, eventually, get
+from services import Collector, Prometheus, outputs
 from sink import Sink
 
 PROCESSES = 30
