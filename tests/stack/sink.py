@@ -37,7 +37,7 @@ class Record:
 
 @dataclass
 class Sink:
-    """What arrived; without `decode` nothing is kept. `answer` is the status given; a clear `hold` makes requests wait."""
+    """What arrived; without `decode` nothing is kept. `answer` is the status given; a cleared `hold` makes it wait."""
 
     port: int = field(default_factory=free_port)
     spans: list[Span] = field(default_factory=list)
