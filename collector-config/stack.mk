@@ -1,9 +1,7 @@
-# Included by the Makefile: the real Collector, Prometheus and Alertmanager, and the tests that run them.
-PYTHON ?= python3
+# Included by the Makefile.
+stack: ## build the Collector, Prometheus and Alertmanager once, into .cache/stack/bin
+	@nice bash collector-config/stack/build.sh
 
-.PHONY: stack stack-test
-stack: ## build the Collector, Prometheus and Alertmanager once (into .cache/stack/bin)
-	nice bash collector-config/stack/build.sh
-
-stack-test: stack ## run every configuration and the whole path, tested for loss
-	PYTHONPATH=src $(PYTHON) -m pytest tests/stack
+stack-test: stack ## every configuration in its program, and the whole path tested for loss
+	@$(RUN) newest
+	@$(BIN)/python -m pytest tests/stack $(ARGS)
