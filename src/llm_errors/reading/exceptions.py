@@ -46,8 +46,8 @@ def _status(exc: BaseException) -> int | None:
     for value in (
         field(exc, "status_code"),
         field(exc, "http_status"),
-        field(exc, "code"),
         field(exc, "status"),
+        field(exc, "code"),
         field(field(exc, "response"), "status_code", "status"),
         field(field(field(exc, "response"), "ResponseMetadata"), "HTTPStatusCode"),
     ):
