@@ -43,12 +43,10 @@ def _classify(failure: Any, provider: str, partial_output: bool) -> Classificati
     if isinstance(failure, Evidence):
         return decide(failure, partial_output=partial_output)
     if isinstance(failure, BaseException):
-        members = causes.group(failure)
-        if members:
-            return next((c for m in members if (c := _classify(m, provider, partial_output))), None)
         if exceptions.is_cancellation(failure):
             return None
-        return decide(exceptions.read(failure, _dialect(provider), provider), partial_output=partial_output)
+        first = exceptions.first_failure(failure)
+        return decide(exceptions.read(first, _dialect(provider), provider), partial_output=partial_output)
     suspicion = results.read(failure)
     return decide(suspicion, partial_output=partial_output) if suspicion else None
 

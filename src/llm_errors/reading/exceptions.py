@@ -7,16 +7,25 @@ from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, causes, retry_after
 from llm_errors.reading.fields import field, number, parsed, printable, text
 
-CANCELLATIONS = frozenset(("builtins.CancelledError", "builtins.GeneratorExit", "builtins.KeyboardInterrupt"))
-"""The caller's own ending of a call: no failure. (asyncio's classes count as builtins here.)"""
+_CANCELLED = "builtins.CancelledError"
+"""asyncio's and concurrent.futures' class; both count as builtins here."""
 
 _TEXT_BUILTINS = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.RuntimeError", "openai.OpenAIError"))
 _HTTP = range(300, 600)
 
 
 def is_cancellation(exc: BaseException) -> bool:
-    """Whether the caller ended the call itself."""
-    return not CANCELLATIONS.isdisjoint(causes.names(exc)) or isinstance(exc, GeneratorExit | KeyboardInterrupt)
+    """Whether the caller ended the call itself: any exception that is no `Exception` does, whichever loop or framework threw it."""
+    members = causes.group(exc)
+    if members:
+        return all(map(is_cancellation, members))
+    return not isinstance(exc, Exception) or _CANCELLED in causes.names(exc)
+
+
+def first_failure(exc: BaseException) -> BaseException:
+    """The exception itself, or the first member of a group that is no cancellation."""
+    members = causes.group(exc)
+    return next((first_failure(m) for m in members if not is_cancellation(m)), exc)
 
 
 def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int = 0) -> Evidence:

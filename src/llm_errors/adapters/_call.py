@@ -1,0 +1,286 @@
+"""One running call: what it is, what has been seen of it, and that it ends exactly once."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Protocol
+
+from llm_errors.adapters import _drops
+from llm_errors.adapters._protocol import Adapter, CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.reading import exceptions
+from llm_errors.reading.answer import Answer, Chunks
+from llm_errors.safety import quietly
+
+ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
+"""The call whose SDK code is running in this context."""
+HOLDER = "_llm_errors_keeper"
+"""The attribute of a stream or raw response that ties it to its call."""
+
+CANCELLED, ENDED = "cancelled", "ended"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a call ended: what the sink is told, once."""
+
+    info: CallInfo
+    evidence: Evidence | None
+    cancelled: bool
+    answer: Answer
+    duration: float
+    """Seconds."""
+    time_to_first_chunk: float | None
+    retries: int
+
+
+class Sink(Protocol):
+    """Where calls are reported to."""
+
+    def enabled(self) -> bool:
+        """Whether instrumentation is not suppressed in this context."""
+        ...
+
+    def open(self, info: CallInfo) -> Any:
+        """A call begins: find or make its span."""
+        ...
+
+    def enter(self, scope: Any) -> Any:
+        """Make the call's own span current; returns what `leave` needs."""
+        ...
+
+    def leave(self, token: Any) -> None:
+        """Undo `enter`."""
+        ...
+
+    def retried(self, info: CallInfo, evidence: Evidence) -> None:
+        """An attempt failed that the SDK's own retry hides."""
+        ...
+
+    def close(self, scope: Any, ending: Ending) -> None:
+        """The call ended."""
+        ...
+
+
+class RunningCall:
+    """The mutable half of an observed call."""
+
+    __slots__ = (
+        "_answer",
+        "_chunks",
+        "_first_chunk",
+        "_left",
+        "_open",
+        "_pending",
+        "_retries",
+        "_scope",
+        "_sink",
+        "_started",
+        "_token",
+        "adapter",
+        "ambient",
+        "info",
+        "is_stream_body",
+    )
+
+    def __init__(self, adapter: Adapter, info: CallInfo, sink: Sink, ambient: int) -> None:
+        self.adapter, self.info, self._sink = adapter, info, sink
+        self.ambient = ambient
+        self.is_stream_body = True
+        self._open = [True]  # popped once: list.pop is atomic, whichever thread settles
+        self._retries = 0
+        self._pending: Evidence | None = None
+        self._answer: Answer | None = None
+        self._chunks: Chunks | None = None
+        self._first_chunk: float | None = None
+        self._token: Any = None
+        self._left: Any = None
+        self._scope: Any = None
+        self._started = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the call has not been settled yet."""
+        return bool(self._open)
+
+    # --- while the SDK's code runs --------------------------------------------------------------------------------------
+
+    def enter(self) -> None:
+        """The SDK's code begins to run in this context."""
+        self._scope = self._sink.open(self.info)
+        self._started = perf_counter()
+        self._token = self._sink.enter(self._scope)
+        self._left = ACTIVE.set(self)
+
+    def leave(self) -> None:
+        """The SDK's code no longer runs. From another context, as when a coroutine is closed elsewhere, nothing is undone."""
+        if self._left is not None and ACTIVE.get() is self:
+            ACTIVE.reset(self._left)
+            self._sink.leave(self._token)
+        self._left = self._token = None
+
+    def attempt_begins(self) -> None:
+        """A further attempt: the one before it is hidden from the caller."""
+        if self._pending is not None:
+            self.retried(self._pending)
+            self._pending = None
+
+    def attempt_failed(self, exc: BaseException) -> None:
+        """An attempt failed; whether the caller will see it shows later."""
+        if not exceptions.is_cancellation(exc):
+            self._pending = self._read(exc)
+
+    def retried(self, evidence: Evidence) -> None:
+        """Count an attempt that the SDK's own retry hides."""
+        self._retries += 1
+        self._sink.retried(self.info, evidence)
+
+    # --- the end --------------------------------------------------------------------------------------------------------
+
+    def observe(self, result: Any) -> Answer:
+        """Read a whole answer; should the SDK still raise over it, what was seen in it tells why."""
+        self._answer = self.info.reader.whole(result)
+        return self._answer
+
+    def settle(self, answer: Answer) -> None:
+        """The call ended with this answer."""
+        self._close(answer, answer.suspicion, False)
+
+    def failed(self, exc: BaseException) -> None:
+        """The call ended with this exception."""
+        if exceptions.is_cancellation(exc):
+            self.abandoned()
+            return
+        evidence = self._read(exc)
+        answer = self._answer or (self._chunks.end() if self._chunks is not None else Answer())
+        if self._answer is not None and self._answer.suspicion is not None:
+            evidence = replace(self._answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
+        self._close(answer, evidence, False)
+
+    def abandoned(self) -> None:
+        """The caller ended the call: cancelled, unless the terminal event had been seen."""
+        if self._chunks is None:
+            self._close(Answer(), None, True)
+        elif self._open:
+            answer = self._chunks.end()
+            done = self._chunks.done
+            self._close(answer, answer.suspicion if done else None, not done)
+
+    def _read(self, exc: BaseException) -> Evidence:
+        first = exceptions.first_failure(exc)
+        return exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
+
+    def _close(self, answer: Answer, evidence: Evidence | None, cancelled: bool) -> None:
+        try:
+            self._open.pop()
+        except IndexError:
+            return
+        first = self._first_chunk
+        if evidence is not None and first is not None:
+            evidence = replace(evidence, partial_output=True)
+        ending = Ending(
+            self.info,
+            evidence,
+            cancelled,
+            answer,
+            perf_counter() - self._started,
+            None if first is None else first - self._started,
+            self._retries,
+        )
+        self._sink.close(self._scope, ending)
+
+    # --- streams --------------------------------------------------------------------------------------------------------
+
+    def follow(self, iterator: Any, keeper: "Keeper | None" = None) -> Iterator[Any]:
+        """Pass chunks through and look at each. `keeper` notices when the iterator is dropped before its first step."""
+        look = self._begin_chunks()
+        try:
+            while True:
+                try:
+                    chunk = next(iterator)
+                except StopIteration as stop:
+                    quietly("stream", None, self.exhausted)
+                    return stop.value
+                except BaseException as exc:
+                    quietly("stream", None, self.failed, exc)
+                    raise
+                quietly("chunk", None, look, chunk)
+                if self._first_chunk is None:
+                    self._first_chunk = perf_counter()
+                yield chunk
+        finally:
+            if self._open:
+                _drops.settle(self.abandoned)
+
+    async def follow_async(self, iterator: Any, keeper: "Keeper | None" = None) -> AsyncIterator[Any]:
+        """The same for an async iterator."""
+        look = self._begin_chunks()
+        try:
+            while True:
+                try:
+                    chunk = await iterator.__anext__()
+                except StopAsyncIteration:
+                    quietly("stream", None, self.exhausted)
+                    return
+                except BaseException as exc:
+                    quietly("stream", None, self.failed, exc)
+                    raise
+                quietly("chunk", None, look, chunk)
+                if self._first_chunk is None:
+                    self._first_chunk = perf_counter()
+                yield chunk
+        finally:
+            if self._open:
+                _drops.settle(self.abandoned)
+
+    def _begin_chunks(self) -> Callable[[Any], None]:
+        self._chunks = self.info.reader.chunks()
+        return self._chunks.chunk
+
+    def exhausted(self) -> None:
+        """No further chunk comes."""
+        answer = self._chunks.end() if self._chunks is not None else Answer()
+        if not self.is_stream_body and self._first_chunk is None:
+            evidence = Evidence(channel="in_band", dialect=self.info.dialect, facts=frozenset(("unexpected_body",)))
+            answer = replace(answer, suspicion=evidence)
+        self.settle(answer)
+
+    def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
+        """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too."""
+        vars(holder)[HOLDER] = Keeper(self, unread)
+
+    def keep_too(self, holder: Any, other: Any) -> None:
+        """Let a second object, such as the observer of a body, end what the first one keeps."""
+        vars(other)[HOLDER] = vars(holder)[HOLDER]
+
+
+class Keeper:
+    """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped."""
+
+    __slots__ = ("_call", "_unread")
+
+    def __init__(self, call: RunningCall, unread: Callable[[], Answer] | None = None) -> None:
+        self._call, self._unread = call, unread
+
+    def end(self) -> None:
+        """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
+        if not self._call.is_open:
+            return
+        if self._unread is None:
+            self._call.abandoned()
+        else:
+            self._call.settle(self._unread())
+
+    def body_ended(self, how: str, error: BaseException | None) -> None:
+        """The SDK is about to end its own span over a body that was `read`, `closed` or `failed`."""
+        if error is not None:
+            self._call.failed(error)
+        elif how == "read" and self._unread is None:
+            self._call.exhausted()
+        else:
+            self.end()
+
+    def __del__(self) -> None:
+        if self._call.is_open:
+            _drops.settle(self.end)

@@ -1,0 +1,94 @@
+"""What an adapter must answer, and the facts of a call. No wrapt, no OpenTelemetry, no SDK."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from llm_errors.evidence import Evidence
+from llm_errors.reading.answer import Reader
+
+if TYPE_CHECKING:
+    from llm_errors.adapters._call import RunningCall
+
+
+class CallInfo(NamedTuple):
+    """What is known of a call when it begins."""
+
+    sdk: str
+    """Name of the adapter's row, as in `LLM_ERRORS_DISABLED_SDKS`."""
+    distribution: str
+    """The PyPI distribution, as peers name it in their dependencies."""
+    dialect: str
+    provider: str
+    operation: str
+    model: str | None
+    stream: bool
+    address: str | None
+    port: int | None
+    reader: Reader
+
+
+class Kind(Enum):
+    """How a patched function behaves, and so which wrapper it gets."""
+
+    CALL = "call"
+    ASYNC_CALL = "async call"
+    GENERATOR = "generator function"
+    ASYNC_GENERATOR = "coroutine function that returns an async generator"
+    ATTEMPT = "one attempt of a call, which raises when it fails"
+    ASYNC_ATTEMPT = "the same, as a coroutine function"
+    RETRY = "called between an attempt that failed and the next"
+    ASYNC_RETRY = "the same, as a coroutine function"
+    CLOSE = "closes a stream or a raw response"
+    ASYNC_CLOSE = "the same, as a coroutine function"
+    BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function to patch: `attribute` of class `owner` in `module`.
+
+    `when` tells from the class whether the SDK at hand wants this patch. A target that is `optional` may be missing silently.
+    """
+
+    module: str
+    owner: str
+    attribute: str
+    kind: Kind
+    when: Callable[[type], bool] | None = None
+    optional: bool = False
+
+    @property
+    def name(self) -> str:
+        """How reports name it."""
+        return f"{self.module}:{self.owner}.{self.attribute}"
+
+
+class Adapter(Protocol):
+    """Everything the driver asks of an SDK family."""
+
+    sdk: str
+    distribution: str
+    versions: str
+    """The range of versions it is tested with, as a version specifier."""
+
+    def targets(self) -> Iterable[Target]:
+        """Where to hook."""
+        ...
+
+    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """What call this is, or None to stay out: it is no model call."""
+        ...
+
+    def begin(self, call: "RunningCall", args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A last chance before the SDK runs, for families that deliver their answer by a hook in the request."""
+        ...
+
+    def returned(self, call: "RunningCall", result: Any) -> None:
+        """The SDK returned; settle, or follow what was returned."""
+        ...
+
+    def attempt_failed(self, call: "RunningCall", kwargs: dict[str, Any]) -> Evidence | None:
+        """What the SDK's own retry is about to hide."""
+        ...

@@ -1,0 +1,266 @@
+"""The Stainless family: SDKs generated with one `request` method per client and a `post_parser` hook for every answer.
+
+openai 1 to 3, anthropic 0 to 2, groq, together, cerebras, writer and fireworks are rows; a further one is a further row.
+The answer arrives through `options.post_parser`, which the SDK calls with the parsed model or the stream for plain calls,
+`with_raw_response` and `with_streaming_response` alike, before its own parse helpers can raise.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from llm_errors.adapters._call import HOLDER, RunningCall
+from llm_errors.adapters._endpoints import address_of, provider_of
+from llm_errors.adapters._protocol import CallInfo, Kind, Target
+from llm_errors.evidence import Evidence
+from llm_errors.reading import bodies, exceptions, results, retry_after
+from llm_errors.reading.answer import Answer, Reader
+from llm_errors.reading.fields import field, number, parsed
+from llm_errors.safety import quietly
+
+CHAT, COMPLETION, EMBEDDINGS, IMAGE = "chat", "text_completion", "embeddings", "generate_content"
+SPEECH, TRANSCRIPTION, MODERATION, RERANK = "speech", "transcription", "moderation", "rerank"
+
+PATHS: Mapping[str, tuple[str, Reader]] = {
+    "/chat/completions": (CHAT, results.CHAT),
+    "/v1/chat": (CHAT, results.CHAT),
+    "/responses": (CHAT, results.RESPONSES),
+    "/completions": (COMPLETION, results.CHAT),
+    "/v1/messages": (CHAT, results.MESSAGES),
+    "/embeddings": (EMBEDDINGS, results.DATA),
+    "/moderations": (MODERATION, results.MODERATIONS),
+    "/images/generations": (IMAGE, results.DATA),
+    "/images/edits": (IMAGE, results.DATA),
+    "/images/variations": (IMAGE, results.DATA),
+    "/audio/speech": (SPEECH, results.MEDIA),
+    "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
+    "/audio/translations": (TRANSCRIPTION, results.MEDIA),
+    "/rerank": (RERANK, results.MODERATIONS),
+}
+"""The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
+
+_RAW = "X-Stainless-Raw-Response"
+
+
+@lru_cache(maxsize=512)
+def _endpoint(url: str) -> tuple[str, Reader] | None:
+    path = urlsplit(url).path.rstrip("/")
+    parts = path.rsplit("/", 2)
+    return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
+
+
+@dataclass(frozen=True)
+class Stainless:
+    """One SDK of the family.
+
+    `clients` are the topmost concrete client classes, sync and async alternating, as (module, class). `providers` maps a client
+    class to its provider where the class decides; otherwise the host does, or else `provider`.
+    """
+
+    sdk: str
+    distribution: str
+    versions: str
+    package: str
+    dialect: str
+    provider: str
+    clients: tuple[tuple[str, str], ...]
+    providers: Mapping[str, str]
+
+    def targets(self) -> Iterator[Target]:
+        """The clients' `request` (anthropic 2: `_request`, inside its native span), the retry hook, and what can be closed."""
+        base = f"{self.package}._base_client"
+        for module, owner in self.clients:
+            kind = Kind.ASYNC_CALL if owner.startswith("Async") else Kind.CALL
+            optional = (module, owner) not in self.clients[:2]
+            yield Target(module, owner, "request", kind, when=_has_no_native_span, optional=optional)
+        yield Target(base, "SyncAPIClient", "_request", Kind.CALL, when=_has_native_span, optional=True)
+        yield Target(base, "AsyncAPIClient", "_request", Kind.ASYNC_CALL, when=_has_native_span, optional=True)
+        yield Target(base, "SyncAPIClient", "_sleep_for_retry", Kind.RETRY)
+        yield Target(base, "AsyncAPIClient", "_sleep_for_retry", Kind.ASYNC_RETRY)
+        yield Target(f"{self.package}._tracing", "FirstEnd", "end", Kind.BODY_END, optional=True)
+        yield Target(f"{self.package}._streaming", "Stream", "close", Kind.CLOSE)
+        yield Target(f"{self.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
+        yield Target(f"{self.package}._response", "APIResponse", "close", Kind.CLOSE)
+        yield Target(f"{self.package}._response", "AsyncAPIResponse", "close", Kind.ASYNC_CLOSE)
+
+    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """A model call is a POST to one of `PATHS`."""
+        options = _options(args, kwargs)
+        endpoint = _endpoint(options.url) if options.method.lower() == "post" else None
+        if endpoint is None:
+            return None
+        body = options.json_data
+        model = body.get("model") if isinstance(body, Mapping) else None
+        provider, host, port = self._place(instance, options.url)
+        return CallInfo(
+            self.sdk,
+            self.distribution,
+            self.dialect,
+            provider,
+            endpoint[0],
+            model if isinstance(model, str) else None,
+            bool(kwargs.get("stream")),
+            host,
+            port,
+            endpoint[1],
+        )
+
+    def _place(self, client: Any, url: str) -> tuple[str, str | None, int | None]:
+        """Provider, host and port, remembered per client as long as its base URL is the same object."""
+        base = client.__dict__.get("_base_url")
+        known = _PLACES.get(client)
+        if known is not None and known[0] is base and "://" not in url:
+            return known[1]
+        split = urlsplit(url)
+        host, port = (split.hostname, split.port or 443) if split.hostname else address_of(client.base_url)
+        by_class = next((self.providers[c.__name__] for c in type(client).__mro__ if c.__name__ in self.providers), None)
+        place = (by_class or provider_of(host, port) or self.provider, host, port)
+        if base is not None and not split.hostname:
+            _PLACES[client] = (base, place)
+        return place
+
+    def begin(self, call: RunningCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Listen for the answer."""
+        options = _options(args, kwargs)
+        options.post_parser = _listener(call, options.post_parser)
+
+    def returned(self, call: RunningCall, result: Any) -> None:
+        """A parsed answer has been settled by the listener; a raw one is settled when it is parsed, closed or dropped."""
+        if not call.is_open:
+            return
+        response = result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
+        if response is None or not hasattr(result, "__dict__"):
+            call.settle(call.observe(result))
+            return
+        if HOLDER not in vars(result):
+            call.keep(result, _Unread(call, response))
+        native = field(field(response, "stream"), "stream_observer")
+        if native is not None:
+            call.keep_too(result, native)
+
+    def attempt_failed(self, call: RunningCall, kwargs: dict[str, Any]) -> Evidence | None:
+        """From the failed response, or else from the exception that the SDK is handling."""
+        response = kwargs.get("response")
+        raised = sys.exc_info()[1]
+        if response is None:
+            return None if raised is None else exceptions.read(raised, self.dialect, call.info.provider)
+        body = bodies.read(exceptions.loaded_body(response))
+        return Evidence(
+            dialect=self.dialect,
+            provider=call.info.provider,
+            status=number(field(response, "status_code")),
+            codes=body.codes,
+            facts=body.facts,
+            retry_after=retry_after.from_headers(field(response, "headers")),
+        )
+
+
+_PLACES: "WeakKeyDictionary[Any, tuple[Any, tuple[str, str | None, int | None]]]" = WeakKeyDictionary()
+
+
+def _options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[1] if len(args) > 1 else kwargs["options"]
+
+
+def _has_native_span(client: type) -> bool:
+    """Whether the SDK makes a span of its own around `_request` (anthropic 2)."""
+    return hasattr(client, "_copy_and_prepare") and hasattr(client, "_tracer")
+
+
+def _has_no_native_span(client: type) -> bool:
+    return not _has_native_span(client)
+
+
+def _listener(call: RunningCall, original: Any) -> Callable[[Any], Any]:
+    """The hook that the SDK calls with the parsed answer or the stream; it returns what it would have returned without us."""
+    chained = original if callable(original) else None
+
+    def listen(parsed_result: Any) -> Any:
+        answer = quietly("answer", None, _observe, call, parsed_result)
+        if chained is not None:
+            try:
+                parsed_result = chained(parsed_result)
+            except BaseException as exc:
+                quietly("failed", None, call.failed, exc)
+                raise
+        if answer is not None:
+            quietly("answer", None, call.settle, answer)
+        return parsed_result
+
+    return listen
+
+
+def _observe(call: RunningCall, result: Any) -> Answer | None:
+    """Read an answer; a stream is followed instead."""
+    if not call.is_open:
+        return None
+    kind = type(result).__name__
+    if "Stream" not in kind or not hasattr(result, "_iterator"):
+        return call.observe(result)
+    content_type = str(field(field(result.response, "headers"), "content-type") or "")
+    call.is_stream_body = not ("html" in content_type or content_type.startswith("application/json"))
+    call.keep(result)
+    follow = call.follow_async if hasattr(result, "__anext__") else call.follow
+    result._iterator = follow(result._iterator)
+    return None
+
+
+class _Unread:
+    """What can be said of a raw response that the application reads itself."""
+
+    __slots__ = ("_call", "_response")
+
+    def __init__(self, call: RunningCall, response: Any) -> None:
+        self._call, self._response = call, response
+
+    def __call__(self) -> Answer:
+        """A body that has been loaded is read as an answer; of any other only its status is known, and that is good."""
+        body = exceptions.loaded_body(self._response)
+        if body is None or self._call.info.stream:
+            return Answer()
+        return self._call.info.reader.whole(parsed(body))
+
+
+def _pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((module, prefix + name) for name in names for prefix in ("", "Async"))
+
+
+def _simple(sdk: str, distribution: str, versions: str, package: str, client: str, provider: str) -> Stainless:
+    return Stainless(
+        sdk, distribution, versions, package, "openai", provider, _pairs(f"{package}._client", client), {client: provider, f"Async{client}": provider}
+    )
+
+
+_ANTHROPIC_CLIENTS = (
+    *_pairs("anthropic._client", "Anthropic"),
+    *_pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
+    *_pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
+    *_pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
+)
+"""Foundry's, AWS' and Google Cloud's clients inherit from Anthropic's."""
+
+_ANTHROPIC_PROVIDERS = {
+    "AnthropicBedrock": "aws.bedrock",
+    "AsyncAnthropicBedrock": "aws.bedrock",
+    "AnthropicBedrockMantle": "aws.bedrock",
+    "AsyncAnthropicBedrockMantle": "aws.bedrock",
+    "AnthropicVertex": "gcp.vertex_ai",
+    "AsyncAnthropicVertex": "gcp.vertex_ai",
+    "AnthropicFoundry": "azure.ai.inference",
+    "AsyncAnthropicFoundry": "azure.ai.inference",
+}
+_AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
+
+ADAPTERS: Iterable[Stainless] = (
+    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"), _AZURE),
+    Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
+    _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
+    _simple("together", "together", ">=2,<4", "together", "Together", "together_ai"),
+    _simple("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
+    _simple("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),
+    _simple("fireworks", "fireworks-ai", ">=1,<2", "fireworks", "Fireworks", "fireworks_ai"),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""`LLMErrorsInstrumentor`: where adapters, decision and telemetry meet. Importing it imports OpenTelemetry's API and no SDK."""
+
+from collections.abc import Collection
+from typing import Any
+
+from opentelemetry import metrics, trace
+from opentelemetry._logs import get_logger
+from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
+
+from llm_errors import safety, semconv
+from llm_errors.adapters import ALL
+from llm_errors.adapters._driver import Driver
+from llm_errors.settings import Settings
+from llm_errors.settings import read as read_settings
+from llm_errors.telemetry.logs import FailureLog
+from llm_errors.telemetry.metrics import Metrics
+from llm_errors.telemetry.recorder import Recorder
+from llm_errors.telemetry.spans import Spans
+from llm_errors.version import __version__
+
+
+class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
+    """Observes the model calls of every installed SDK.
+
+    `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`, `disabled_sdks`,
+    `logs`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span, classification, call)`, called for every
+    classified failure before its span ends, and `strict`, which lets a failure of our own reach the caller (for tests).
+    """
+
+    driver: Driver | None = None
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """None: an SDK that is not installed is skipped silently, one at another version is patched as far as it fits."""
+        return ()
+
+    def _instrument(self, **kwargs: Any) -> None:
+        strict = bool(kwargs.get("strict"))
+        safety.configure(strict=strict, count=None)
+        safety.quietly("instrument", None, self._start, kwargs, strict)
+
+    def _start(self, given: dict[str, Any], strict: bool) -> None:
+        settings = read_settings(given, sdks=tuple(a.sdk for a in ALL))
+        meter = metrics.get_meter(
+            semconv.SCOPE, __version__, given.get("meter_provider"), schema_url=semconv.SCHEMA_URL
+        )
+        instruments = Metrics(meter)
+        safety.configure(strict=strict, count=instruments.failed_ourselves)
+        tracer = trace.get_tracer(
+            semconv.SCOPE, __version__, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL
+        )
+        recorder = Recorder(
+            settings,
+            Spans(tracer, settings.spans),
+            instruments,
+            self._failure_log(settings, given),
+            given.get("failure_hook"),
+        )
+        self.driver = Driver(recorder)
+        for adapter in ALL:
+            if adapter.sdk not in settings.disabled_sdks:
+                self.driver.install(adapter)
+
+    def _failure_log(self, settings: Settings, given: dict[str, Any]) -> FailureLog | None:
+        if not settings.logs:
+            return None
+        provider = given.get("logger_provider")
+        return FailureLog(get_logger(semconv.SCOPE, __version__, provider, schema_url=semconv.SCHEMA_URL))
+
+    def _uninstrument(self, **kwargs: Any) -> None:
+        if self.driver is not None:
+            self.driver.uninstall()
+            self.driver = None

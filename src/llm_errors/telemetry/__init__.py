@@ -1,0 +1,1 @@
+"""Where verdicts go: spans, counters, log records. One module per destination; `recorder` joins them."""

@@ -1,0 +1,136 @@
+"""The sink of the driver: decides on the class when a call ends, and tells span, counters, log and the user's hook."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from opentelemetry.instrumentation.utils import is_instrumentation_enabled
+
+from llm_errors import semconv
+from llm_errors.adapters._call import Ending
+from llm_errors.adapters._protocol import CallInfo
+from llm_errors.classify import decide
+from llm_errors.evidence import Classification, Evidence
+from llm_errors.rules import Index
+from llm_errors.safety import quietly
+from llm_errors.settings import Settings
+from llm_errors.taxonomy import ErrorClass
+from llm_errors.telemetry import spans
+from llm_errors.telemetry.logs import FailureLog
+from llm_errors.telemetry.metrics import Metrics
+
+FailureHook = Callable[[Any, Classification, CallInfo], Any]
+
+
+class Recorder:
+    """Implements the driver's `Sink`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        spans_of: spans.Spans,
+        metrics: Metrics,
+        log: FailureLog | None,
+        hook: FailureHook | None = None,
+        own_rules: Index | None = None,
+    ) -> None:
+        self._settings, self._spans, self._metrics, self._log = settings, spans_of, metrics, log
+        self._hook, self._own_rules = hook, own_rules
+
+    def enabled(self) -> bool:
+        """Whether instrumentation is not suppressed in this context."""
+        return is_instrumentation_enabled()
+
+    def open(self, info: CallInfo) -> spans.Scope:
+        """Find or make the call's span."""
+        return self._spans.open(info)
+
+    def enter(self, scope: spans.Scope) -> Any:
+        """Make our own span current."""
+        return spans.enter(scope)
+
+    def leave(self, token: Any) -> None:
+        """Undo `enter`."""
+        spans.leave(token)
+
+    def retried(self, info: CallInfo, evidence: Evidence) -> None:
+        """Count an attempt that the SDK's own retry hides."""
+        failure = self._decide(evidence)
+        if failure is not None:
+            self._metrics.retried(info, failure.error_class.value)
+
+    def close(self, scope: spans.Scope | None, ending: Ending) -> None:
+        """Tell of the end of a call, each destination guarded on its own: the span must end, whatever fails."""
+        scope = scope or spans.Scope(None, False, True)
+        evidence = ending.evidence
+        failure = quietly("decide", None, self._decide, evidence) if evidence is not None else None
+        attributes = quietly("attributes", {}, self._attributes, failure, ending) if failure is not None else {}
+        context = quietly("context", None, self._context, scope, failure)
+        quietly("metrics", None, self._count, scope, ending, failure, context)
+        if failure is not None:
+            quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
+            if self._hook is not None:
+                quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
+        quietly("span", None, spans.write, scope, ending, failure, attributes)
+
+    def _decide(self, evidence: Evidence) -> Classification | None:
+        return decide(evidence, own=self._own_rules, messages=self._settings.message_rules)
+
+    def _context(self, scope: spans.Scope, failure: Classification | None) -> Any:
+        return scope.settled_context() if scope.own or failure is not None else None
+
+    def _count(self, scope: spans.Scope, ending: Ending, failure: Classification | None, context: Any) -> None:
+        outcome = semconv.CANCELLED if ending.cancelled else semconv.ERROR if failure is not None else semconv.OK
+        self._metrics.ended(ending.info, outcome, failure, context)
+        if scope.duration:
+            error_type = spans.error_type(ending, failure) if failure is not None else None
+            self._metrics.took(ending.info, ending.duration, error_type, context)
+
+    def _attributes(self, failure: Classification, ending: Ending) -> dict[str, Any]:
+        """`llm.error.*`, the same for span and log."""
+        written: dict[str, Any] = {
+            semconv.ERROR_CLASS: failure.error_class.value,
+            semconv.ERROR_REASON: failure.reason,
+            semconv.ERROR_CHANNEL: failure.channel,
+            semconv.ERROR_EVIDENCE: failure.evidence,
+            semconv.ERROR_RULE: failure.rule,
+            semconv.ERROR_RETRYABLE: failure.retryable,
+            semconv.ERROR_PARTIAL_OUTPUT: failure.partial_output,
+        }
+        if failure.retry_after is not None:
+            written[semconv.ERROR_RETRY_AFTER] = failure.retry_after
+        if failure.code:
+            written[semconv.ERROR_CODE] = failure.code
+        if failure.status_code is not None:
+            written[semconv.ERROR_STATUS_CODE] = failure.status_code
+        if failure.message and self._settings.capture_message:
+            written[semconv.ERROR_MESSAGE] = failure.message
+        if failure.error_class is ErrorClass.UNKNOWN and ending.evidence is not None:
+            written[semconv.ERROR_FINGERPRINT] = fingerprint(ending.info.provider, ending.evidence)
+        return written
+
+    def _log_failure(
+        self, scope: spans.Scope, ending: Ending, failure: Classification, attributes: dict[str, Any], context: Any
+    ) -> None:
+        if self._log is None:
+            return
+        info = ending.info
+        written = {semconv.PROVIDER: info.provider, semconv.OPERATION: info.operation, **attributes}
+        if info.model:
+            written[semconv.REQUEST_MODEL] = info.model[:256]
+        if ending.evidence is not None and ending.evidence.exception_type:
+            written[semconv.EXCEPTION_TYPE] = ending.evidence.exception_type
+        thrown = failure.channel == semconv.THROWN and scope.own
+        self._log.emit(semconv.OPERATION_EXCEPTION_EVENT if thrown else semconv.FAILURE_EVENT, written, context)
+
+
+def fingerprint(provider: str, evidence: Evidence) -> str:
+    """A short stable hash of what an UNKNOWN failure is, never of what its message says."""
+    parts = (
+        provider,
+        evidence.exception_type,
+        str(evidence.status or ""),
+        "|".join(evidence.codes),
+        evidence.finish_reason or evidence.block_reason,
+    )
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
