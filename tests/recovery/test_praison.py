@@ -10,6 +10,10 @@ import pytest
 from llm_errors.recovery import praison
 from tests.recovery.failures import CallError, Response, named, with_code, with_status
 
+OVERLOADED = (
+    "ConflictError InternalServerError APIConnectionError APITimeoutError OverloadedError"
+    " ServiceUnavailableError TimeoutError ConnectionError ConnectError ConnectTimeout ReadTimeout"
+)
 CALL: dict[str, Any] = {"provider": "openai", "model": "m"}
 
 # What both say, in its own terms: error_category, is_retryable, compress, rotate, fall back.
@@ -32,11 +36,7 @@ SAME = [
     (named("BadRequestError"), ("model_error", False, False, False, False)),
     (named("NotFoundError"), ("model_error", False, False, False, False)),
     (named("UnprocessableEntityError"), ("model_error", False, False, False, False)),
-    *(
-        (named(name), ("overloaded", True, False, False, True))
-        for name in "ConflictError InternalServerError APIConnectionError APITimeoutError OverloadedError"
-        " ServiceUnavailableError TimeoutError ConnectionError ConnectError ConnectTimeout ReadTimeout".split()
-    ),
+    *((named(name), ("overloaded", True, False, False, True)) for name in OVERLOADED.split()),
     (named("ContextWindowExceededError"), ("context_overflow", True, True, False, False)),
     (named("BudgetExceededError"), ("permanent", False, False, False, False)),
     (with_status(400, "maximum context length is 9"), ("context_overflow", True, True, False, False)),

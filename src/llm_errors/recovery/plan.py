@@ -155,7 +155,7 @@ def plan(
         should_compress_context=overflow and not used,
         should_rotate_credential=found.error_class is _E.AUTH and found.reason != "region",
         should_fallback_model=_falls_back(found, category),
-        backoff_seconds=_wait(failure, found, base=base, attempt=attempt, cap=cap, random=random),
+        backoff_seconds=_wait(failure, base=base, attempt=attempt, cap=cap, random=random),
         user_message=_TOO_LONG_TEXT if overflow else _USER_MESSAGE[found.error_class],
         error_class=found.error_class,
         reason=found.reason,
@@ -203,16 +203,12 @@ def _falls_back(found: Classification, category: str) -> bool:
     return category == "overloaded" or (category == "rate_limit" and not found.retryable and not found.partial_output)
 
 
-def _wait(
-    failure: Any, found: Classification, *, base: float, attempt: int, cap: float, random: Callable[[], float]
-) -> float:
+def _wait(failure: Any, *, base: float, attempt: int, cap: float, random: Callable[[], float]) -> float:
     """As the provider asks, exactly; else by the category's own backoff. Without a base delay there is nothing to
     wait for."""
     if not base:
         return 0.0
     asked = hints.wait_asked_for(failure, cap=cap)
-    if asked is None and found.retry_after is not None:
-        asked = min(found.retry_after, cap)
     return asked if asked is not None else backoff.delay(attempt, base, cap=cap, random=random)
 
 
