@@ -40,33 +40,26 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
 
     def _start(self, given: dict[str, Any], strict: bool) -> None:
         settings = read_settings(given, sdks=tuple(a.sdk for a in ALL))
-        meter = metrics.get_meter(
-            semconv.SCOPE, __version__, given.get("meter_provider"), schema_url=semconv.SCHEMA_URL
-        )
-        instruments = Metrics(meter)
+        recorder, instruments = build_recorder(settings, given)
         safety.configure(strict=strict, count=instruments.failed_ourselves)
-        tracer = trace.get_tracer(
-            semconv.SCOPE, __version__, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL
-        )
-        recorder = Recorder(
-            settings,
-            Spans(tracer, settings.spans),
-            instruments,
-            self._failure_log(settings, given),
-            given.get("failure_hook"),
-        )
         self.driver = Driver(recorder)
         for adapter in ALL:
             if adapter.sdk not in settings.disabled_sdks:
                 self.driver.install(adapter)
 
-    def _failure_log(self, settings: Settings, given: dict[str, Any]) -> FailureLog | None:
-        if not settings.logs:
-            return None
-        provider = given.get("logger_provider")
-        return FailureLog(get_logger(semconv.SCOPE, __version__, provider, schema_url=semconv.SCHEMA_URL))
-
     def _uninstrument(self, **kwargs: Any) -> None:
         if self.driver is not None:
             self.driver.uninstall()
             self.driver = None
+
+
+def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:
+    """Where verdicts go, with the providers that `given` names or else the global ones; and its instruments."""
+    scope = (semconv.SCOPE, __version__)
+    meter = metrics.get_meter(*scope, given.get("meter_provider"), schema_url=semconv.SCHEMA_URL)
+    tracer = trace.get_tracer(*scope, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL)
+    log = None
+    if settings.logs:
+        log = FailureLog(get_logger(*scope, given.get("logger_provider"), schema_url=semconv.SCHEMA_URL))
+    instruments = Metrics(meter)
+    return Recorder(settings, Spans(tracer, settings.spans), instruments, log, given.get("failure_hook")), instruments

@@ -49,10 +49,12 @@ class GoogleAdk:
         yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", Kind.FEED)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
-        """The run whose budget an exception says is spent; None if it says something else."""
+        """The run (its context, or its agent) whose budget an exception says is spent; None if it says something
+        else."""
         if type(exc).__name__ != "LlmCallsLimitExceededError":
             return None
-        return self._info(INVOKE_AGENT, _model_of(field(instance, "agent")), False)
+        agent = field(instance, "agent")
+        return self.info(INVOKE_AGENT, _model_of(instance if agent is None else agent), False)
 
     def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """The model call behind a stream of responses; a live session is none."""
@@ -61,9 +63,10 @@ class GoogleAdk:
         if field(config, "support_cfc"):
             return None
         model = text(field(request, "model"), 256) or _model_of(field(context, "agent"))
-        return self._info("generate_content", model, text(field(config, "streaming_mode")) == "sse")
+        return self.info("generate_content", model, text(field(config, "streaming_mode")) == "sse")
 
-    def _info(self, operation: str, model: str, stream: bool) -> CallInfo:
+    def info(self, operation: str, model: str, stream: bool) -> CallInfo:
+        """The facts of a call of this framework."""
         provider = provider_of(model)
         return CallInfo(
             self.sdk, self.distribution, "google", provider, operation, model or None, stream, None, None, _READER
