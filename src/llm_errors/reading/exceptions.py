@@ -41,7 +41,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         channel="thrown",
         dialect=next((d for names in chain if (d := causes.dialect_of(names))), dialect),
         provider=provider,
-        status=body.status if embedded else http,
+        status=(body.status or _valid(field(bearer, "code"))) if embedded else http,
         codes=codes,
         exceptions=chain,
         facts=body.facts | _text_facts(links[0], chain[0]),
@@ -52,18 +52,25 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
 
 
 def _status(exc: BaseException) -> int | None:
+    """The status of the HTTP response. A bare `code` is one only beside a response; else it was read out of a body."""
+    response = field(exc, "response")
     for value in (
         field(exc, "status_code"),
         field(exc, "http_status"),
         field(exc, "status"),
-        field(exc, "code"),
-        field(field(exc, "response"), "status_code", "status"),
-        field(field(field(exc, "response"), "ResponseMetadata"), "HTTPStatusCode"),
+        field(exc, "code") if response is not None else None,
+        field(response, "status_code", "status"),
+        field(field(response, "ResponseMetadata"), "HTTPStatusCode"),
     ):
-        whole = number(value)
-        if whole is not None and (whole in _HTTP or whole == 200):
-            return whole
+        status = _valid(value)
+        if status is not None:
+            return status
     return None
+
+
+def _valid(value: Any) -> int | None:
+    whole = number(value)
+    return whole if whole is not None and (whole in _HTTP or whole == 200) else None
 
 
 def _body(exc: BaseException) -> Any:

@@ -1,0 +1,178 @@
+"""What every test may ask for: telemetry in memory, an instrumentor in strict mode, a scripted provider on a real socket."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from llm_errors.demo.provider import Provider, Script
+
+for _name in [n for n in os.environ if n.lower().endswith("_proxy") or n.startswith(("OTEL_", "LLM_ERRORS_"))]:
+    os.environ.pop(_name)
+os.environ.update(
+    AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test", AWS_DEFAULT_REGION="us-east-1", AWS_EC2_METADATA_DISABLED="true"
+)
+
+CI = os.environ.get("CI", "").lower() in ("1", "true")
+ENVIRONMENT = os.environ.get("TEST_ENVIRONMENT", "newest")
+"""Which environment of the matrix this is: `newest` has every SDK, the others only those whose older majors they hold."""
+
+_skipped: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember what was skipped although this environment should have run it."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _remember(report.nodeid, str(report.longrepr[2]))
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """The same for whole modules."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _remember(report.nodeid, str(report.longrepr[2]))
+
+
+def _remember(name: str, reason: str) -> None:
+    another_has_it = ENVIRONMENT != "newest" and ("could not import" in reason or "this major" in reason)
+    if not another_has_it and "newer major" not in reason:
+        _skipped.append(f"{name}: {reason}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a test that should have run and did not is a failure."""
+    if CI and _skipped and session.exitstatus == 0:
+        session.exitstatus = 1
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say so."""
+    if CI and _skipped:
+        terminalreporter.write_line("skipped, although this environment should run it:\n  " + "\n  ".join(_skipped))
+
+
+@dataclass
+class Telemetry:
+    """Providers with in-memory exporters, and what has arrived in them."""
+
+    tracer_provider: Any
+    meter_provider: Any
+    logger_provider: Any
+    _spans: Any
+    _reader: Any
+    _logs: Any
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def spans(self) -> list[Any]:
+        """The spans that have ended."""
+        return list(self._spans.get_finished_spans())
+
+    def span(self) -> Any:
+        """The one span that has ended."""
+        (span,) = self.spans()
+        return span
+
+    def logs(self) -> list[Any]:
+        """The log records emitted."""
+        return [entry.log_record for entry in self._logs.get_finished_logs()]
+
+    def points(self, name: str) -> list[tuple[dict[str, Any], Any]]:
+        """Attributes and data point of every series of a metric."""
+        data = self._reader.get_metrics_data()
+        return [
+            (dict(point.attributes), point)
+            for resource in (data.resource_metrics if data else [])
+            for scope in resource.scope_metrics
+            for metric in scope.metrics
+            if metric.name == name
+            for point in metric.data.data_points
+        ]
+
+    def counts(self, name: str, *attributes: str) -> dict[Any, int]:
+        """Sums of a counter by the values of some attributes (a bare value for one attribute)."""
+        sums: dict[Any, int] = {}
+        for labels, point in self.points(name):
+            key = tuple(labels.get(a) for a in attributes)
+            key = key[0] if len(attributes) == 1 else key
+            sums[key] = sums.get(key, 0) + point.value
+        return sums
+
+    def errors(self) -> dict[str, int]:
+        """`llm_errors_total` by class."""
+        return self.counts("llm_errors_total", "llm.error.class")
+
+    def reasons(self) -> dict[tuple[str, str], int]:
+        """`llm_errors_total` by class and reason."""
+        return self.counts("llm_errors_total", "llm.error.class", "llm.error.reason")
+
+    def outcomes(self) -> dict[str, int]:
+        """`llm_calls_total` by outcome."""
+        return self.counts("llm_calls_total", "llm.call.outcome")
+
+    def retries(self) -> dict[str, int]:
+        """`llm_retries_total` by class."""
+        return self.counts("llm_retries_total", "llm.error.class")
+
+
+def make_telemetry() -> Telemetry:
+    """A fresh set of in-memory providers."""
+    from opentelemetry.sdk._logs import LoggerProvider
+    from opentelemetry.sdk._logs import export as log_export
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter_of_logs = getattr(log_export, "InMemoryLogRecordExporter", None) or log_export.InMemoryLogExporter
+    spans, reader, logs = InMemorySpanExporter(), InMemoryMetricReader(), exporter_of_logs()
+    tracer_provider, logger_provider = TracerProvider(shutdown_on_exit=False), LoggerProvider(shutdown_on_exit=False)
+    tracer_provider.add_span_processor(SimpleSpanProcessor(spans))
+    logger_provider.add_log_record_processor(log_export.SimpleLogRecordProcessor(logs))
+    meter_provider = MeterProvider(metric_readers=[reader], shutdown_on_exit=False)
+    return Telemetry(tracer_provider, meter_provider, logger_provider, spans, reader, logs)
+
+
+@pytest.fixture
+def telemetry() -> Telemetry:
+    """In-memory telemetry that nothing writes to yet."""
+    return make_telemetry()
+
+
+@pytest.fixture
+def instrument(telemetry: Telemetry) -> Iterator[Callable[..., Any]]:
+    """Instrument with settings, in strict mode unless told otherwise; undone after the test."""
+    from llm_errors import LLMErrorsInstrumentor
+
+    instrumentor = LLMErrorsInstrumentor()
+
+    def start(**options: Any) -> Any:
+        providers = {n: getattr(telemetry, n) for n in ("tracer_provider", "meter_provider", "logger_provider")}
+        instrumentor.instrument(**{"strict": True, **providers, **options})
+        return instrumentor
+
+    yield start
+    if instrumentor.is_instrumented_by_opentelemetry:
+        instrumentor.uninstrument()
+
+
+@pytest.fixture
+def observed(telemetry: Telemetry, instrument: Callable[..., Any]) -> Telemetry:
+    """In-memory telemetry of an instrumented process."""
+    instrument()
+    return telemetry
+
+
+@pytest.fixture
+def provider() -> Iterator[Callable[..., Provider]]:
+    """Start a provider that plays a script; closed after the test."""
+    started: list[Provider] = []
+
+    def start(script: Script, **options: Any) -> Provider:
+        started.append(Provider(script, **options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
