@@ -118,7 +118,8 @@ class TestBesideTheRealPackage:
     """The same tables, asked of the package itself, so that a change of its behaviour is noticed."""
 
     @pytest.fixture
-    def theirs(self) -> Any:
+    def theirs(self, monkeypatch: pytest.MonkeyPatch) -> Any:
+        monkeypatch.setattr(warnings, "warn", warnings.warn)  # praisonaiagents replaces it for the whole process
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return pytest.importorskip("praisonaiagents.llm.error_classifier")
