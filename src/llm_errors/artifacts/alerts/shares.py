@@ -76,7 +76,7 @@ def _context_overflow(scope: Scope) -> Alert:
         _share(scope, key, error, (*s.by_class, REASON)),
         f"{scope.the_service} overflows the context of {AT_MODEL}",
         f"{SHARE} of the calls did not fit into the model's context. Compress the history, or use a larger context.",
-        "llm-correctness/Share of calls by class",
+        "llm-correctness/Tool protocol and context overflow, share of calls",
         keep="1h",
         labels=((REASON, "context_overflow"),),  # as in the series; it tells this rule from the one about single events
     )
@@ -92,7 +92,7 @@ def _tool_protocol(scope: Scope) -> Alert:
         _share(scope, key, _errors_of(scope, key), scope.series.by_class),
         f"{AT_MODEL} breaks the tool protocol of {scope.the_service}",
         f"{SHARE} of the calls ended in a tool call or structured answer that could not be used.",
-        "llm-correctness/Share of calls by class",
+        "llm-correctness/Tool protocol and context overflow, share of calls",
         keep="1h",
     )
 
