@@ -132,7 +132,9 @@ class Stainless:
         """A parsed answer has been settled by the listener; a raw one is settled when it is parsed, closed or dropped."""
         if not call.is_open:
             return
-        response = result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
+        response = field(result, "http_response", "response")
+        if response is None and number(field(result, "status_code")) is not None:
+            response = result  # the HTTP library's own, which the application asked for
         if response is None or not hasattr(result, "__dict__"):
             call.settle(call.observe(result))
             return
