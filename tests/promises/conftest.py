@@ -1,0 +1,33 @@
+"""Clients that are closed after the test."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from promises.wire import Clients
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A warning of google-genai's about itself is not ours to fail for."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(
+                pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+            )
+
+
+@pytest.fixture
+def connect() -> Iterator[Clients]:
+    """Make a sync client: `connect(api, url)`."""
+    clients = Clients()
+    yield clients
+    clients.close()
+
+
+@pytest.fixture
+async def aconnect() -> AsyncIterator[Clients]:
+    """Make an async client: `aconnect(api, url, True)`."""
+    clients = Clients()
+    yield clients
+    await clients.aclose()
