@@ -1,4 +1,7 @@
-"""`LLMErrorsInstrumentor`: where adapters, decision and telemetry meet. Importing it imports OpenTelemetry's API and no SDK."""
+"""`LLMErrorsInstrumentor`: where adapters, decision and telemetry meet.
+
+Importing it imports OpenTelemetry's API and no SDK.
+"""
 
 from collections.abc import Collection
 from typing import Any
@@ -22,15 +25,19 @@ from llm_errors.version import __version__
 class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """Observes the model calls of every installed SDK.
 
-    `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`, `disabled_sdks`,
-    `logs`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span, classification, call)`, called for every
-    classified failure before its span ends, and `strict`, which lets a failure of our own reach the caller (for tests).
+    `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`,
+    `disabled_sdks`, `logs`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span,
+    classification, call)`, called for every classified failure before its span ends, and `strict`, which lets a
+    failure of our own reach the caller (for tests).
     """
 
     driver: Driver | None = None
 
     def instrumentation_dependencies(self) -> Collection[str]:
-        """None: an SDK that is not installed is skipped silently, one at another version is patched as far as it fits."""
+        """None.
+
+        An SDK that is not installed is skipped silently, one at another version is patched as far as it fits.
+        """
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:
@@ -53,7 +60,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
             Spans(tracer, settings.spans),
             instruments,
             self._failure_log(settings, given),
-            given.get("failure_hook"),
+            hook=given.get("failure_hook"),
         )
         self.driver = Driver(recorder)
         for adapter in ALL:

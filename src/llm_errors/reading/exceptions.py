@@ -15,7 +15,10 @@ _HTTP = range(300, 600)
 
 
 def is_cancellation(exc: BaseException) -> bool:
-    """Whether the caller ended the call itself: any exception that is no `Exception` does, whichever loop or framework threw it."""
+    """Whether the caller ended the call itself.
+
+    Any exception that is no `Exception` does, whichever loop or framework threw it.
+    """
     members = causes.group(exc)
     if members:
         return all(map(is_cancellation, members))
@@ -29,7 +32,10 @@ def first_failure(exc: BaseException) -> BaseException:
 
 
 def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int = 0) -> Evidence:
-    """Evidence of one exception (no group). `dialect` and `provider` are used where the exception itself does not tell."""
+    """Evidence of one exception (no group).
+
+    `dialect` and `provider` are used where the exception itself does not tell.
+    """
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
     bearer = next((link for link in links if _status(link) is not None or _body(link) is not None), exc)
@@ -106,7 +112,7 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
 
 
 def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
-    """Signals that some SDKs give only in the text of a plain Python error of their own; the text itself is never exported."""
+    """Signals that some SDKs give only in the text of a plain Python error; the text itself is never exported."""
     if _TEXT_BUILTINS.isdisjoint(names[:1]):
         return frozenset()
     said = str(exc)[:400].lower()
@@ -132,7 +138,9 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
 
 def _wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
     response = field(exc, "response")
-    headers = field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
+    headers = (
+        field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
+    )
     wait = retry_after.from_headers(headers)
     if wait is None:
         wait = body.retry_after
