@@ -1,5 +1,6 @@
 """Clients that are closed after the test."""
 
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,6 +16,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(
                 pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
             )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_set_of_certificates() -> Iterator[None]:
+    """Every client loads the system's certificates, which takes longer than a test; here none is ever used."""
+    context = ssl.create_default_context()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", lambda *args, **kwargs: context)
+        yield
 
 
 @pytest.fixture

@@ -106,6 +106,16 @@ def test_a_raw_stream_gives_headers_first_and_is_followed(api, provider, connect
 
 
 @pytest.mark.parametrize("api", STAINLESS)
+def test_a_raw_response_that_is_dropped_leaves_its_stream_observed(api, provider, connect, observed):
+    client = connect(api, provider([streamed(api)]).url)
+    chunks = method(api, client, RAW)(**asked(api, stream=True)).parse()
+    assert next(chunks)
+    assert observed.outcomes() == {}
+    chunks.close()
+    assert observed.outcomes() == {"cancelled": 1}
+
+
+@pytest.mark.parametrize("api", STAINLESS)
 async def test_an_async_raw_stream_gives_headers_first_and_is_followed(api, provider, aconnect, observed):
     client = aconnect(api, provider([with_headers(streamed(api))]).url, True)
     raw = await method(api, client, RAW)(**asked(api, stream=True))

@@ -172,11 +172,20 @@ def stalled(api: str, after: int | None = None) -> Reply:
     return Reply(sse=lines(api, said), pause_before=len(lines(api, said[:seen], False)))
 
 
+GOOGLE_STATUS = {
+    400: "INVALID_ARGUMENT",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+}
+
+
 def failure(api: str, status: int, code: str = "", message: str = "no", **headers: str) -> Reply:
     """An error answer in the dialect of the API."""
     error: dict[str, Any] = {"message": message}
     if api == GEMINI:
-        error.update(code=status, status=code or "INTERNAL")
+        error.update(code=status, status=code or GOOGLE_STATUS[status])
     else:
         error.update(type=code or "some_error", code=code or None)
     body = {"type": "error", "error": error} if api == MESSAGES else {"error": error}
@@ -290,7 +299,10 @@ def collected(condition: Callable[[], Any]) -> Any:
     """The same, with a garbage collection before each look."""
 
     def look() -> Any:
-        gc.collect()
-        return condition()
+        for generation in range(3):
+            gc.collect(generation)
+            if value := condition():
+                return value
+        return None
 
     return until(look)
