@@ -26,7 +26,6 @@ CASES = [
     ({"finish_reason": "error", **IN_BAND}, "SERVER/other", "finish_reason"),
     # unknown finish reasons are failures, and say so
     ({"finish_reason": "weird", "facts": frozenset({"unnatural_finish"}), **IN_BAND}, "UNKNOWN/unrecognised_finish_reason", "finish_reason"),
-    ({"finish_reason": "weird", "facts": frozenset({"unnatural_finish", "empty"}), **IN_BAND}, "UNKNOWN/unrecognised_finish_reason", "finish_reason"),
     # the vendor's most specific code first
     ({"dialect": "google", "codes": ("API_KEY_INVALID", "INVALID_ARGUMENT"), "status": 400}, "AUTH/invalid_key", "code"),
     ({"dialect": "google", "codes": ("FAILED_PRECONDITION",), "status": 400}, "BAD_REQUEST/failed_precondition", "code"),
