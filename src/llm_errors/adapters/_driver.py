@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 import wrapt
@@ -27,7 +28,7 @@ Function = Callable[..., Any]
 class _Patch:
     """One wrapper in place."""
 
-    owner: type
+    owner: Any
     attribute: str
     original: Function
     wrapper: Function
@@ -82,8 +83,8 @@ class Driver:
             quietly("patch", None, self._patch, adapter, target, module)
 
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
-        owner = getattr(module, target.owner, None)
-        present = isinstance(owner, type) and _static(owner, target.attribute) is not None
+        owner = getattr(module, target.owner, None) if target.owner else module
+        present = isinstance(owner, type | ModuleType) and _static(owner, target.attribute) is not None
         if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
             self.found[target.name] = "not wanted"
             return
@@ -92,14 +93,15 @@ class Driver:
             if not target.optional:
                 warn_once(target.name, "llm-errors: %s is not there; its calls are not observed", target.name)
             return
-        self._put(owner, target, adapter)  # type: ignore[arg-type]
+        self._put(owner, target, adapter)
         self.found[target.name] = "patched"
 
-    def _put(self, owner: type, target: Target, adapter: Adapter) -> None:
+    def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
         outer, original = _innermost(_static(owner, target.attribute))
         wrapper = _WRAPPERS[target.kind](_Edge(self, adapter, self._sink, target.through), original)
         functools.update_wrapper(wrapper, original)
-        wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
+        if target.owner:  # it may be inherited
+            wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
         if outer is not None:
             outer.__wrapped__ = wrapper
@@ -108,9 +110,10 @@ class Driver:
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
 
 
-def _static(owner: type, attribute: str) -> Any:
-    """The attribute as it stands in the class that defines it, unbound."""
-    return next((vars(c)[attribute] for c in owner.__mro__ if attribute in vars(c)), None)
+def _static(owner: Any, attribute: str) -> Any:
+    """The attribute as it stands in the class that defines it, unbound, or in the module."""
+    owners = getattr(owner, "__mro__", (owner,))
+    return next((vars(c)[attribute] for c in owners if attribute in vars(c)), None)
 
 
 def _innermost(function: Any) -> tuple[Any, Any]:
