@@ -10,8 +10,6 @@ import pytest
 
 from llm_errors.demo.provider import Provider, Reply
 
-MODES = ("plain", "async")
-
 
 @dataclass
 class Verdict:
@@ -39,12 +37,14 @@ class Verdict:
 
 
 def _consume(result: Any) -> Any:
-    return list(result) if hasattr(result, "__next__") or hasattr(result, "__iter__") and "Stream" in str(type(result)) else result
+    return list(result) if hasattr(result, "__next__") else result
 
 
 async def _consume_async(result: Any) -> Any:
     result = await result if inspect.isawaitable(result) else result
-    return [chunk async for chunk in result] if hasattr(result, "__aiter__") and hasattr(result, "__anext__") else result
+    return (
+        [chunk async for chunk in result] if hasattr(result, "__aiter__") and hasattr(result, "__anext__") else result
+    )
 
 
 class Play:

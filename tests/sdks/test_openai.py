@@ -59,7 +59,9 @@ def choice(finish="stop", content="hi", **message):
 
 
 def chat(*choices, **more):
-    return Reply(json={"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": list(choices), **more})
+    return Reply(
+        json={"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": list(choices), **more}
+    )
 
 
 def response(status="completed", text="hi", **more):

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from llm_errors.adapters._call import RunningCall, keeper_of
 from llm_errors.adapters._endpoints import address_of, provider_of
+from llm_errors.adapters._overhear import overhear
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
@@ -216,36 +217,12 @@ def _observe(call: RunningCall, result: Any) -> Answer | None:
     content_type = str(field(field(result.response, "headers"), "content-type") or "")
     if "html" in content_type or content_type.startswith("application/json"):
         call.instead = []
-        _overhear(result.response, call.instead)
+        overhear(result.response, call.instead)
     call.keep(result)
     _keep_native(call, result, result.response)
     follow = call.follow_async if hasattr(result, "__anext__") else call.follow
     result._iterator = follow(result._iterator)
     return None
-
-
-_OVERHEARD = 16_384
-"""Bytes of a body in place of a stream that are kept until its end: an error object is shorter."""
-
-
-def _overhear(response: Any, kept: list[bytes]) -> None:
-    """Keep the beginning of a body that is no event stream: the SDK drops it silently, and it says what went wrong."""
-
-    def keep(data: bytes) -> bytes:
-        if sum(map(len, kept)) < _OVERHEARD:
-            kept.append(data[:_OVERHEARD])
-        return data
-
-    async def listen_async(body: Any) -> Any:
-        async for data in body:
-            yield keep(data)
-
-    if hasattr(response, "aiter_bytes") and hasattr(response.stream, "__aiter__"):
-        original = response.aiter_bytes
-        response.aiter_bytes = lambda *args, **kwargs: listen_async(original(*args, **kwargs))
-    else:
-        plain = response.iter_bytes
-        response.iter_bytes = lambda *args, **kwargs: map(keep, plain(*args, **kwargs))
 
 
 def _keep_native(call: RunningCall, holder: Any, response: Any) -> None:

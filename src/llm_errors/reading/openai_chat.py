@@ -3,7 +3,16 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.reading.answer import (
+    Answer,
+    Identity,
+    embedded_error,
+    identity,
+    is_flat_error,
+    suspect,
+    unexpected,
+    usage,
+)
 from llm_errors.reading.fields import field, is_json, items, text
 
 DIALECT = "openai"
