@@ -13,8 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from llm_errors.adapters._call import RunningCall, keeper_of
+from llm_errors.adapters._call import RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
+from llm_errors.adapters._keeper import keeper_of
 from llm_errors.adapters._overhear import overhear
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
