@@ -9,7 +9,10 @@ genai = pytest.importorskip("google.genai")
 from llm_errors.demo.provider import Reply  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:The generate_images method", "ignore::DeprecationWarning", "ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+    "ignore:The generate_images method",
+    "ignore::DeprecationWarning",
+    "ignore::UserWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
 )
 
 
