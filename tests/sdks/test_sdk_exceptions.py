@@ -33,6 +33,8 @@ NAMELESS = {
     "APIResponseValidationError": "the answer's shape is unexpected, which is UNKNOWN by definition",
     "APIWebhookValidationError": "raised by the application's own webhook check, outside any model call",
     "DownloadError": "of files, which are no model calls",
+    "FileTypeError": "of files, which are no model calls",
+    "RetryableError": "an application's middleware asks for a retry with it",
     "InvalidWebhookSignatureError": "raised by the application's own webhook check, outside any model call",
     "WebSocketConnectionClosedError": "realtime only, which is not observed",
     "WebSocketQueueFullError": "realtime only, which is not observed",
@@ -81,11 +83,12 @@ def test_every_exported_exception_that_no_status_makes(sdk):
 
 def test_every_error_code_that_anthropic_has_a_class_for():
     classes = pytest.importorskip("anthropic._error_classes", reason="this major of anthropic has no such table")
-    for (status, code), cls in classes.ERROR_CLASSES.items():
-        evidence = Evidence(
-            dialect="anthropic", status=status, codes=(code,) if code else (), facts=frozenset(("error_object",))
-        )
-        assert decide(evidence).error_class != "UNKNOWN", (status, code, cls)
+    unknown = []
+    for status, code in classes.ERROR_CLASSES:
+        codes, facts = (code,) if code else (), frozenset(("error_object",))
+        if decide(Evidence(dialect="anthropic", status=status, codes=codes, facts=facts)).error_class == "UNKNOWN":
+            unknown.append((status, code))
+    assert unknown in ([], [(499, None)])  # the caller itself went away
 
 
 def _literals(annotation):
