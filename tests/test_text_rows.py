@@ -1,4 +1,4 @@
-"""A row with a text refines the rows of its status: it decides whenever its text is there and nothing more specific is."""
+"""A row with a text refines the rows of its status: it decides where its text is and nothing more specific."""
 
 import pytest
 
