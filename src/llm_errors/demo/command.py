@@ -96,7 +96,7 @@ def _play(*, serve: bool) -> None:
     from llm_errors.demo.stage import Stage
 
     port = _free_port() if serve else None
-    paint = Paint(_wants_colour())
+    paint = Paint(wants_colour())
     with ExitStack() as stack:
         provider = stack.enter_context(Provider(Stage().answer))
         receiver = stack.enter_context(Receiver())
@@ -138,12 +138,16 @@ def _serve(desk: "subprocess.Popen[str]", port: int | None) -> None:
         print()
 
 
+def _command(provider: str, *, stay: bool) -> list[str]:
+    command = [str(_instrument_script()), sys.executable, "-m", "llm_errors.demo.desk", "--provider", provider]
+    return [*command, "--stay"] if stay else command
+
+
 @contextmanager
 def _desk(provider: str, receiver: str, port: int | None) -> Iterator["subprocess.Popen[str]"]:
     """The application's process, unchanged code under `opentelemetry-instrument`; ended in any case."""
-    command = [str(_instrument_script()), sys.executable, "-m", "llm_errors.demo.desk", "--provider", provider]
     with subprocess.Popen(
-        [*command, "--stay"] if port else command,
+        _command(provider, stay=port is not None),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -189,5 +193,6 @@ def _free_port() -> int:
     raise DemoError("no free port on the loopback interface")
 
 
-def _wants_colour() -> bool:
+def wants_colour() -> bool:
+    """Whether the output goes to a terminal that has colours, and its owner wants them (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
