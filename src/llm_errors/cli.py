@@ -38,11 +38,11 @@ class Command:
 
 COMMANDS = (
     Command("demo", "llm_errors.demo.command", "play one bad Monday morning and show what was seen"),
-    Command("explain", "llm_errors.explain.command", "why a failure has its class"),
-    Command("rules", "llm_errors.rules.command", "check a file of your own rules"),
-    Command("review", "llm_errors.review.command", "the UNKNOWN failures of the week, ready to be named"),
+    Command("explain", "llm_errors.explain", "which class a saved failure has, and why"),
+    Command("rules", "llm_errors.rules_command", "your own rules (LLM_ERRORS_RULES_FILE)"),
+    Command("review", "llm_errors.review.command", "the UNKNOWN failures of the last week, and rows to name them"),
     Command("generate", "llm_errors.artifacts.command", "write dashboards, rules, alerts and routing"),
-    Command("doctor", "llm_errors.doctor.command", "check the set-up of this environment"),
+    Command("doctor", "llm_errors.doctor.command", "check this environment: SDKs, other instrumentations, exporter settings"),
 )
 
 
