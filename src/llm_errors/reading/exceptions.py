@@ -51,7 +51,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         codes=codes,
         exceptions=chain,
         facts=body.facts | _text_facts(links[0], chain[0]),
-        message=body.message or _plain_message(bearer, body) or (_transport_text(links, chain) if http is None else ""),
+        message=body.message or (_transport_text(links, chain) if http is None else ""),
         retry_after=_wait(bearer, body),
         embedded=embedded and bool(codes or body.status or body.message),
     )
@@ -119,11 +119,6 @@ def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     if "authentication method" in said or ("credential" in said or "api_key" in said or "api key" in said):
         return frozenset(("missing_credentials",))
     return frozenset()
-
-
-def _plain_message(exc: BaseException, body: bodies.ErrorBody) -> str:
-    """The message attribute of SDKs that set it to the provider's own message field, and to nothing else."""
-    return text(field(exc, "message")) if body is bodies.NOTHING and field(exc, "details") is not None else ""
 
 
 def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ...]) -> str:
