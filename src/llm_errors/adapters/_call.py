@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from llm_errors.adapters import _drops
+from llm_errors.adapters._layers import LAYER, Layer
 from llm_errors.adapters._protocol import Adapter, CallInfo
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions
@@ -33,6 +34,8 @@ class Ending:
     """Seconds."""
     time_to_first_chunk: float | None
     retries: int
+    counted: bool = False
+    """Whether a layer below has counted the call already: then only the failure is new."""
 
 
 class Sink(Protocol):
@@ -70,6 +73,7 @@ class RunningCall:
         "_answer",
         "_chunks",
         "_first_chunk",
+        "_layer",
         "_left",
         "_open",
         "_pending",
@@ -80,6 +84,7 @@ class RunningCall:
         "_token",
         "adapter",
         "ambient",
+        "counted",
         "info",
         "is_stream_body",
     )
@@ -88,6 +93,8 @@ class RunningCall:
         self.adapter, self.info, self._sink = adapter, info, sink
         self.ambient = ambient
         self.is_stream_body = True
+        self.counted = False
+        self._layer: Layer | None = None
         self._open = [True]  # popped once: list.pop is atomic, whichever thread settles
         self._retries = 0
         self._pending: Evidence | None = None
@@ -108,10 +115,17 @@ class RunningCall:
 
     def enter(self) -> None:
         """The SDK's code begins to run in this context."""
+        self._layer = LAYER.get()
+        if self._layer is not None:
+            self._layer.began += 1
         self._scope = self._sink.open(self.info)
         self._started = perf_counter()
         self._token = self._sink.enter(self._scope)
         self._left = ACTIVE.set(self)
+
+    def since(self, started: float, first_chunk: float | None) -> None:
+        """The call had begun before it was entered."""
+        self._started, self._first_chunk = started, first_chunk
 
     def leave(self) -> None:
         """The SDK's code no longer runs.
@@ -190,7 +204,10 @@ class RunningCall:
             perf_counter() - self._started,
             None if first is None else first - self._started,
             self._retries,
+            self.counted,
         )
+        if self._layer is not None:
+            self._layer.ended(evidence is not None or cancelled)
         self._sink.close(self._scope, ending)
 
     # --- streams ---

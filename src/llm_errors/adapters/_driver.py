@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from time import perf_counter
 from typing import Any
 
 import wrapt
 
-from llm_errors.adapters import _drops
+from llm_errors.adapters import _drops, _layers
 from llm_errors.adapters._call import ACTIVE, HOLDER, Keeper, RunningCall, Sink
-from llm_errors.adapters._protocol import Adapter, Kind, Target
+from llm_errors.adapters._protocol import Adapter, CallInfo, Framework, Kind, Target
 from llm_errors.safety import quietly, warn_once
 
 Function = Callable[..., Any]
@@ -157,6 +158,28 @@ class _Edge:
         evidence = quietly("retry", None, self.adapter.attempt_failed, call, kwargs) if call is not None else None
         if call is not None and evidence is not None:
             quietly("retry", None, call.retried, evidence)
+
+    def late(self, info: CallInfo, started: float, first_chunk: float | None) -> RunningCall | None:
+        """A call that is reported when it has ended; to be settled and left at once."""
+        if not self.driver.active or not self.sink.enabled():
+            return None
+        call = RunningCall(self.adapter, info, self.sink, 0)
+        call.enter()
+        call.since(started, first_chunk)
+        return call
+
+    def refused(self, instance: Any, exc: BaseException) -> None:
+        """A framework raised instead of calling the model."""
+        info = self.adapter.refused(instance, exc) if isinstance(self.adapter, Framework) else None
+        call = self.late(info, perf_counter(), None) if info is not None else None
+        if call is not None:
+            call.failed(exc)
+            call.leave()
+
+    def watched(self, instance: Any, feed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The feed of a framework's model call, looked at on its way; the feed itself to stay out."""
+        info = self.adapter.describe(instance, args, kwargs) if self.driver.active else None
+        return feed if info is None else _layers.LayeredCall(self.late, info).watch(feed)
 
 
 def _call(edge: _Edge, original: Function) -> Function:
@@ -325,5 +348,7 @@ _WRAPPERS: dict[Kind, Callable[[_Edge, Function], Function]] = {
     Kind.ASYNC_RETRY: _async_retry,
     Kind.CLOSE: _close,
     Kind.ASYNC_CLOSE: _async_close,
+    Kind.REFUSAL: _layers.refusal,
+    Kind.FEED: _layers.feed,
     Kind.BODY_END: _body_end,
 }

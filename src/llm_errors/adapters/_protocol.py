@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading.answer import Reader
@@ -42,6 +42,8 @@ class Kind(Enum):
     ASYNC_RETRY = "the same, as a coroutine function"
     CLOSE = "closes a stream or a raw response"
     ASYNC_CLOSE = "the same, as a coroutine function"
+    REFUSAL = "raises instead of calling the model: a framework's budget is spent"
+    FEED = "async generator function that is given the model's stream of responses first"
     BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
 
 
@@ -102,4 +104,13 @@ class Adapter(Protocol):
 
     def attempt_failed(self, call: "RunningCall", kwargs: dict[str, Any]) -> Evidence | None:
         """What the SDK's own retry is about to hide."""
+        ...
+
+
+@runtime_checkable
+class Framework(Protocol):
+    """What the driver asks of a framework that has budgets of its own."""
+
+    def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
+        """The run that an exception ends before a model was called; None if it is none of that kind."""
         ...

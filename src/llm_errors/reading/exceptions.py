@@ -63,8 +63,8 @@ def _status(exc: BaseException) -> int | None:
     for value in (
         field(exc, "status_code"),
         field(exc, "http_status"),
-        field(exc, "code") if response is not None else None,
         field(exc, "status"),
+        field(exc, "code") if response is not None else None,
         field(response, "status_code", "status"),
         field(field(response, "ResponseMetadata"), "HTTPStatusCode"),
     ):
