@@ -42,7 +42,7 @@ COMMANDS = (
     Command("rules", "llm_errors.rules_command", "your own rules (LLM_ERRORS_RULES_FILE)"),
     Command("review", "llm_errors.review.command", "the UNKNOWN failures of the last week, and rows to name them"),
     Command("generate", "llm_errors.artifacts.command", "write dashboards, rules, alerts and routing"),
-    Command("doctor", "llm_errors.doctor.command", "check this environment: SDKs, other instrumentations, exporter settings"),
+    Command("doctor", "llm_errors.doctor.command", "check the set-up of this environment"),
 )
 
 

@@ -33,6 +33,6 @@ def test_colours_only_where_they_are_wanted(monkeypatch, tty, variables, wanted)
 
 def test_every_ticket_has_a_number_of_its_own_and_every_fault_is_placed():
     tickets = list(monday.all_tickets())
-    assert len({t.number for t in tickets}) == len(tickets) == sum(s.tickets for s in monday.SCENES)
+    assert len({t.number for t in tickets}) == len(tickets)
     for scene in monday.SCENES:
         assert sum(bool(t.fault) for t in monday.tickets(scene)) == sum(f.tickets for f in scene.faults)

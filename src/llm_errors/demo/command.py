@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ PROMETHEUS_PORT = 9464
 """The Prometheus exporter's own default; another one if it is taken."""
 PATIENCE = 30.0
 """Seconds to wait for the telemetry of a desk that has finished."""
+AFTERNOON = ("ACT ON IT", "the desk asks llm_errors.recovery what to do, and does it (waiting 1000 x faster)")
 _FOREIGN = ("OTEL_", "LLM_ERRORS_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_")
 
 
@@ -90,9 +92,10 @@ def _instrument_script() -> Path:
 
 def _play(*, serve: bool) -> None:
     # These load what the demo extra brings, so only when it is known to be there.
+    from llm_errors.demo.careful import afternoon
     from llm_errors.demo.provider import Provider
     from llm_errors.demo.receiver import Receiver
-    from llm_errors.demo.report import Paint, Report
+    from llm_errors.demo.report import Paint, Report, heading
     from llm_errors.demo.stage import Stage
 
     port = _free_port() if serve else None
@@ -109,6 +112,8 @@ def _play(*, serve: bool) -> None:
         print()
         for line in Report(receiver.telemetry, paint).lines():
             print(line)
+        for line in chain(heading(paint, *AFTERNOON), afternoon(provider.url)):
+            print(line, flush=True)
         if serve:
             _serve(desk, port)
 

@@ -94,14 +94,12 @@ class Desk:
 
     def summary(self, question: str) -> None:
         """Anthropic, plain."""
-        self._ask_claude(monday.SONNET, question)
+        asked = [{"role": "user", "content": question}]
+        self._anthropic.messages.create(model=monday.SONNET, max_tokens=400, messages=asked)
 
     def digest(self, question: str) -> None:
-        """Anthropic, with a model that was retired long ago."""
-        self._ask_claude(monday.RETIRED, question)
-
-    def _ask_claude(self, model: str, question: str) -> None:
-        self._anthropic.messages.create(model=model, max_tokens=400, messages=[{"role": "user", "content": question}])
+        """OpenAI, with a model that was retired long ago."""
+        self._openai.chat.completions.create(model=monday.RETIRED, messages=[{"role": "user", "content": question}])
 
 
 def work(desk: Desk, scene: monday.Scene, agents: ThreadPoolExecutor) -> int:

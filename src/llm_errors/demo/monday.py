@@ -1,4 +1,4 @@
-"""The script: one bad Monday morning at a support desk, as data. Who is asked what, and which faults play when.
+"""The script: one bad Monday at a support desk, as data. Who is asked what, and which faults play when.
 
 The desk reads the questions only; the stage reads the faults. Standard library only.
 """
@@ -11,7 +11,7 @@ EVERY: Final = 1_000_000
 """A fault that hits every attempt, however often the SDK retries."""
 
 FLASH, LITE, MINI = "gemini-3-flash", "gemini-3-flash-lite", "gpt-5-mini"
-SONNET, RETIRED = "claude-sonnet-5", "claude-2.1"
+SONNET, RETIRED = "claude-sonnet-5", "gpt-4-32k"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,38 @@ def _ticket(number: int, fault: Fault | None) -> Ticket:
     return Ticket(number, question, fault.name, fault.attempts) if fault else Ticket(number, question)
 
 
+@dataclass(frozen=True)
+class Case:
+    """One ticket of the afternoon, when the desk acts on `llm_errors.recovery`. `tokens` is its thread's length."""
+
+    provider: str
+    model: str
+    ticket: Ticket
+    tokens: int
+
+
+def _case(number: int, provider: str, model: str, fault: str, attempts: int = EVERY, tokens: int = 400) -> Case:
+    return Case(provider, model, _ticket(number, Fault(fault, 1, attempts)), tokens)
+
+
+CASES: Final = (
+    _case(9001, "gcp.gemini", FLASH, "quota", attempts=1),
+    _case(9002, "anthropic", SONNET, "busy", attempts=2),
+    _case(9003, "openai", MINI, "hanging", attempts=1),
+    _case(9004, "anthropic", SONNET, "forbidden", attempts=1),
+    _case(9005, "anthropic", SONNET, "revoked", attempts=1),
+    _case(9006, "openai", RETIRED, "retired"),
+    _case(9007, "openai", MINI, "broken_call", attempts=1),
+    _case(9008, "anthropic", SONNET, "too_long", attempts=1, tokens=212_000),
+    _case(9009, "openai", MINI, "spent"),
+    _case(9010, "gcp.gemini", FLASH, "nothing"),
+    _case(9011, "gcp.gemini", FLASH, "blocked_prompt"),
+)
+"""One case of each kind of recovery plan."""
+
+
 def all_tickets() -> Iterator[Ticket]:
-    """Every ticket of the morning."""
+    """Every ticket of the day."""
     for scene in SCENES:
         yield from tickets(scene)
+    yield from (case.ticket for case in CASES)

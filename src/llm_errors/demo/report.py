@@ -32,6 +32,13 @@ class Paint:
         return f"\x1b[{code}m{text}\x1b[0m" if self._wanted else text
 
 
+def heading(paint: Paint, title: str, about: str) -> Iterator[str]:
+    """The head of a section."""
+    yield ""
+    yield paint(title, "1") + f"  {about}"
+    yield "-" * WIDTH
+
+
 class Report:
     """Lines for a terminal of 96 columns or more."""
 
@@ -63,16 +70,11 @@ class Report:
 
     def _view(self, view: View) -> Iterator[str]:
         title, about, colour = _VIEWS[view]
-        yield from self._heading(title, about)
+        yield from heading(self._paint, title, about)
         yield self._paint(f"  {'class':<15}{'calls':>5} {'share':>7}  {'reasons':<34}who is told", "2")
         for rule in HANDLING.values():
             if rule.view is view and (reasons := self._errors.get(rule.error_class)):
                 yield self._row(rule, reasons, colour)
-
-    def _heading(self, title: str, about: str) -> Iterator[str]:
-        yield ""
-        yield self._paint(title, "1") + f"  {about}"
-        yield "-" * WIDTH
 
     def _row(self, rule: HandlingRule, reasons: Counter[str], colour: str) -> str:
         count = sum(reasons.values())
@@ -112,8 +114,8 @@ class Report:
         yield f"  {saved} calls were saved by them; {len(retried) - saved} failed all the same, only later"
 
     def _examples(self) -> Iterator[str]:
-        yield from self._heading("ONE OF EACH", "to open in your trace store")
-        yield self._paint(f"  {'class':<15}{'model':<21}{'provider said':<25}trace id", "2")
+        yield from heading(self._paint, "ONE OF EACH", "to open in your trace store")
+        yield self._paint(f"  {'class':<15}{'model':<20}{'provider said':<27}trace id", "2")
         examples = {
             s.attributes[semconv.ERROR_CLASS]: s
             for s in reversed(self._telemetry.spans)
@@ -126,7 +128,7 @@ class Report:
             facts = (span.attributes.get(name) for name in (semconv.ERROR_STATUS_CODE, semconv.ERROR_CODE))
             said = " ".join(str(fact) for fact in facts if fact) or "-"
             name = self._paint(f"{rule.error_class.value:<15}", _VIEWS[rule.view][2])
-            yield f"  {name}{span.attributes.get(semconv.REQUEST_MODEL, ''):<21}{said[:24]:<25}{span.trace_id}"
+            yield f"  {name}{span.attributes.get(semconv.REQUEST_MODEL, ''):<20}{said[:26]:<27}{span.trace_id}"
 
 
 def _of(counts: Counter[tuple[str, ...]], model: str | None, value: str) -> int:

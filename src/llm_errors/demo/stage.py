@@ -44,7 +44,12 @@ FAULTS: Final = {
     "too_long": Reply(
         400, json=wire.anthropic_error("invalid_request_error", "prompt is too long: 212000 tokens > 200000 maximum")
     ),
-    "retired": Reply(404, json=wire.anthropic_error("not_found_error", "model: claude-2.1")),
+    "retired": wire.openai_error(
+        404, "model_not_found", "invalid_request_error", f"The model `{monday.RETIRED}` has been deprecated."
+    ),
+    "busy": Reply(529, json=_OVERLOADED),
+    "forbidden": Reply(403, json=wire.anthropic_error("permission_error", "Your API key may not use this model.")),
+    "nothing": wire.gemini_answer(""),
     "revoked": Reply(401, json=wire.anthropic_error("authentication_error", "invalid x-api-key")),
 }
 """Fault -> the reply that plays it."""
@@ -81,7 +86,7 @@ _TICKET = re.compile(rb"Ticket (\d+)")
 
 
 class Stage:
-    """The provider's script for the whole morning: `Provider(Stage().answer)`."""
+    """The provider's script for the whole day: `Provider(Stage().answer)`."""
 
     def __init__(self) -> None:
         self._tickets = {t.number: t for t in monday.all_tickets()}
