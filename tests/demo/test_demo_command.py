@@ -21,6 +21,7 @@ pytest.importorskip("opentelemetry.distro")
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
 
 from llm_errors.demo import command, monday
+from llm_errors.recovery import KINDS
 from llm_errors.taxonomy import ErrorClass
 
 if "llm_errors" not in entry_points(group=command.INSTRUMENTORS).names:
@@ -113,6 +114,11 @@ def test_it_says_who_is_told(shown):
     assert "trust and safety (ticket)" in rows["PROMPT_BLOCKED"][2]
 
 
+def test_the_desk_acts_on_one_case_of_each_kind(shown):
+    acted = shown.partition("ACT ON IT")[2]
+    assert {kind for kind in KINDS if re.search(rf"^  {kind} ", acted, re.M)} == set(KINDS)
+
+
 def test_one_trace_of_each_class(shown):
     examples = re.findall(r"^  ([A-Z_]+) .* ([0-9a-f]{32})$", shown, re.M)
     assert {name for name, _ in examples} == {c.value for c in ErrorClass}
@@ -139,6 +145,15 @@ def test_serve_keeps_prometheus_metrics_up_until_ctrl_c():
         errors[name] += int(float(value))
     assert errors == _meant()
     assert (demo.returncode, err) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+def test_ctrl_c_ends_the_play_and_the_desk():
+    with _start() as demo:
+        next(line for line in demo.stdout if line.startswith("  07:30"))
+        demo.send_signal(signal.SIGINT)
+        _, err = demo.communicate(timeout=60)  # returns when the desk, which holds the same pipe, has gone too
+    assert (demo.returncode, err) == (130, "")
 
 
 def _run(serve=False):

@@ -1,8 +1,10 @@
 """The same desk after lunch: it asks `llm_errors.recovery` what to do about a failure, and does it.
 
 One retry layer only: the SDKs' own retries are off, because the plan decides when to come back.
+`python -m llm_errors.demo.careful URL` runs it; the address is a provider's that plays `monday.CASES`.
 """
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -118,3 +120,8 @@ def afternoon(url: str) -> Iterator[str]:
             yield f"  {outcome.first.kind:<17}{outcome.first.error_class or '-':<15}{deeds}"
             if not outcome.answered:
                 yield f'  {"":<17}"{outcome.first.user_message}"'
+
+
+if __name__ == "__main__":
+    for line in afternoon(sys.argv[1]):
+        print(line, flush=True)

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +91,6 @@ def _instrument_script() -> Path:
 
 def _play(*, serve: bool) -> None:
     # These load what the demo extra brings, so only when it is known to be there.
-    from llm_errors.demo.careful import afternoon
     from llm_errors.demo.provider import Provider
     from llm_errors.demo.receiver import Receiver
     from llm_errors.demo.report import Paint, Report, heading
@@ -107,13 +105,16 @@ def _play(*, serve: bool) -> None:
             paint("One bad Monday morning at a support desk", "1")
             + ": opentelemetry-instrument python -m llm_errors.demo.desk\n"
         )
-        desk = stack.enter_context(_desk(provider.url, receiver.url, port))
+        desk = stack.enter_context(
+            _child(_command(provider.url, stay=serve), environment(os.environ, receiver.url, port))
+        )
         _watch(desk, receiver, stays=serve)
         print()
         for line in Report(receiver.telemetry, paint).lines():
             print(line)
-        for line in chain(heading(paint, *AFTERNOON), afternoon(provider.url)):
+        for line in heading(paint, *AFTERNOON):
             print(line, flush=True)
+        _act(provider.url)
         if serve:
             _serve(desk, port)
 
@@ -135,6 +136,16 @@ def _watch(desk: "subprocess.Popen[str]", receiver: "Receiver", *, stays: bool) 
         raise DemoError(f"the desk's telemetry did not arrive within {PATIENCE:.0f} s")
 
 
+def _act(provider: str) -> None:
+    """Show the desk of the afternoon; it needs no telemetry, but the same clean environment."""
+    command = [sys.executable, "-m", "llm_errors.demo.careful", provider]
+    with _child(command, environment(os.environ, provider, None)) as careful:
+        for line in careful.stdout or ():
+            print(line, end="", flush=True)
+        if code := careful.wait(PATIENCE):
+            raise DemoError(f"the desk of the afternoon stopped with exit code {code}")
+
+
 def _serve(desk: "subprocess.Popen[str]", port: int | None) -> None:
     print(f"\nmetrics: http://127.0.0.1:{port}/metrics (Ctrl-C ends)", flush=True)
     try:
@@ -144,27 +155,28 @@ def _serve(desk: "subprocess.Popen[str]", port: int | None) -> None:
 
 
 def _command(provider: str, *, stay: bool) -> list[str]:
+    """The morning's desk: unchanged code under `opentelemetry-instrument`."""
     command = [str(_instrument_script()), sys.executable, "-m", "llm_errors.demo.desk", "--provider", provider]
     return [*command, "--stay"] if stay else command
 
 
 @contextmanager
-def _desk(provider: str, receiver: str, port: int | None) -> Iterator["subprocess.Popen[str]"]:
-    """The application's process, unchanged code under `opentelemetry-instrument`; ended in any case."""
+def _child(command: list[str], variables: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    """A process of the application; ended in any case."""
     with subprocess.Popen(
-        _command(provider, stay=port is not None),
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=environment(os.environ, receiver, port),
-        start_new_session=True,  # Ctrl-C is for us; we end the desk
-    ) as desk:
+        env=variables,
+        start_new_session=True,  # Ctrl-C is for us; we end the child
+    ) as child:
         try:
-            yield desk
-            desk.communicate(timeout=PATIENCE)  # ends the standard input: a desk that stays goes now
+            yield child
+            child.communicate(timeout=PATIENCE)  # ends the standard input: a desk that stays goes now
         finally:
-            if desk.poll() is None:
-                desk.kill()
+            if child.poll() is None:
+                child.kill()
 
 
 def environment(given: "os._Environ[str] | dict[str, str]", receiver: str, port: int | None) -> dict[str, str]:
@@ -173,6 +185,8 @@ def environment(given: "os._Environ[str] | dict[str, str]", receiver: str, port:
     others = sorted(set(entry_points(group=INSTRUMENTORS).names) - {"llm_errors"})
     kept.update(
         OTEL_SERVICE_NAME="support-desk",
+        OTEL_PYTHON_DISTRO="distro",
+        OTEL_PYTHON_CONFIGURATOR="configurator",
         OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=",".join(others),
         OTEL_TRACES_EXPORTER="otlp",
         OTEL_METRICS_EXPORTER="otlp,prometheus" if port else "otlp",
