@@ -21,7 +21,7 @@ _DIALECT_BY_PROVIDER = {
     "cohere": "cohere",
 }
 
-Precedence = tuple[int, int, int, int, int]
+Precedence = tuple[int, int, bool, int, int, int]
 
 
 def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
@@ -101,7 +101,8 @@ def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
     for row, depth, place in _candidates(index, evidence):
         if not row.holds(evidence, messages):
             continue
-        precedence = (row.rank, row.weight, depth, -place, row.conditions)
+        # A row with a text refines the rows of its status: it comes before every other of the same rank and weight.
+        precedence = (row.rank, row.weight, bool(row.says), depth, -place, row.conditions)
         if best is None or precedence > best[0]:
             best = precedence, row
     return best[1] if best else None
