@@ -12,7 +12,10 @@ def choice(finish="stop", index=0, **message):
 
 
 def call(arguments):
-    return {"content": None, "tool_calls": [{"id": "t", "type": "function", "function": {"name": "f", "arguments": arguments}}]}
+    return {
+        "content": None,
+        "tool_calls": [{"id": "t", "type": "function", "function": {"name": "f", "arguments": arguments}}],
+    }
 
 
 def answer(*choices, **more):
@@ -66,7 +69,11 @@ def chunk(finish=None, index=0, **delta):
     return {"id": "c", "model": "m", "choices": [{"index": index, "finish_reason": finish, "delta": delta}]}
 
 
-HELLO, STOP, USAGE = chunk(content="Hel"), chunk("stop"), {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5}}
+HELLO, STOP, USAGE = (
+    chunk(content="Hel"),
+    chunk("stop"),
+    {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5}},
+)
 
 STREAMS = [
     ("natural", [HELLO, STOP, USAGE], None),

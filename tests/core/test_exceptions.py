@@ -150,7 +150,10 @@ def test_a_page_is_no_message():
 
 def test_a_wait_in_an_attribute_is_taken_last():
     assert classify(SDKError(status_code=429, retry_after=9)).retry_after == 9.0
-    assert classify(SDKError(status_code=429, retry_after=9, response=Response(429, {"retry-after": "4"}))).retry_after == 4.0
+    assert (
+        classify(SDKError(status_code=429, retry_after=9, response=Response(429, {"retry-after": "4"}))).retry_after
+        == 4.0
+    )
     assert classify(SDKError(status_code=429, retry_after=9, body={"error": {"retry_after": 5}})).retry_after == 5.0
 
 
@@ -240,7 +243,9 @@ def test_findings_of_a_body():
     assert read.retry_after == 3.0
     azure = {"error": {"innererror": {"content_filter_result": {"jailbreak": {"filtered": True}}}}}
     assert "jailbreak" in bodies.read(azure).facts
-    assert {"moderation", "upstream"} <= bodies.read({"error": {"metadata": {"reasons": ["x"], "provider_name": "P"}}}).facts
+    assert {"moderation", "upstream"} <= bodies.read(
+        {"error": {"metadata": {"reasons": ["x"], "provider_name": "P"}}}
+    ).facts
 
 
 def test_a_provider_hint_names_the_dialect():

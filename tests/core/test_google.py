@@ -53,7 +53,13 @@ def test_a_whole_answer(body, wanted):
 
 @pytest.mark.parametrize(
     ("body", "fact"),
-    [({}, "empty"), ({"modelVersion": "g"}, "empty"), ({"odd": 1}, "unexpected_body"), ("<html>", "unexpected_body"), ([1], "unexpected_body")],
+    [
+        ({}, "empty"),
+        ({"modelVersion": "g"}, "empty"),
+        ({"odd": 1}, "unexpected_body"),
+        ("<html>", "unexpected_body"),
+        ([1], "unexpected_body"),
+    ],
     ids=repr,
 )
 def test_bodies_that_are_no_answer(body, fact):
@@ -85,10 +91,14 @@ def test_a_stream(chunks, wanted):
 
 
 def test_the_content_free_facts():
-    facts = GENERATE_CONTENT.whole(answer(candidate(), usageMetadata={"promptTokenCount": 8, "candidatesTokenCount": 2}))
+    facts = GENERATE_CONTENT.whole(
+        answer(candidate(), usageMetadata={"promptTokenCount": 8, "candidatesTokenCount": 2})
+    )
     assert (facts.model, facts.id, facts.finish_reasons) == ("g", "r", ("STOP",))
     assert (facts.input_tokens, facts.output_tokens) == (8, 2)
-    snake = GENERATE_CONTENT.whole({"candidates": [candidate()], "usage_metadata": {"prompt_token_count": 8, "candidates_token_count": 2}})
+    snake = GENERATE_CONTENT.whole(
+        {"candidates": [candidate()], "usage_metadata": {"prompt_token_count": 8, "candidates_token_count": 2}}
+    )
     assert (snake.input_tokens, snake.output_tokens) == (8, 2)
 
 

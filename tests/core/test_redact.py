@@ -20,7 +20,13 @@ SECRETS = [
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
     "0123456789abcdef0123456789abcdef",
 ]
-CONTEXTS = ["{}", "Incorrect API key provided: {}. See the docs.", "header b'Bearer {}'", "url ?key={}&x=1", "api_key={}"]
+CONTEXTS = [
+    "{}",
+    "Incorrect API key provided: {}. See the docs.",
+    "header b'Bearer {}'",
+    "url ?key={}&x=1",
+    "api_key={}",
+]
 
 
 @pytest.mark.parametrize("secret", SECRETS)

@@ -10,13 +10,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 import wrapt
 
-from llm_errors.adapters import _drops
-from llm_errors.adapters._call import ACTIVE, HOLDER, Keeper, RunningCall, Sink
-from llm_errors.adapters._protocol import Adapter, Kind, Target
+from llm_errors.adapters import _drops, _layers
+from llm_errors.adapters._call import ACTIVE, Keeper, RunningCall, Sink, keeper_of
+from llm_errors.adapters._protocol import Adapter, CallInfo, Framework, Kind, Target
 from llm_errors.safety import quietly, warn_once
 
 Function = Callable[..., Any]
@@ -26,7 +28,7 @@ Function = Callable[..., Any]
 class _Patch:
     """One wrapper in place."""
 
-    owner: type
+    owner: Any
     attribute: str
     original: Function
     wrapper: Function
@@ -81,8 +83,8 @@ class Driver:
             quietly("patch", None, self._patch, adapter, target, module)
 
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
-        owner = getattr(module, target.owner, None)
-        present = isinstance(owner, type) and _static(owner, target.attribute) is not None
+        owner = getattr(module, target.owner, None) if target.owner else module
+        present = isinstance(owner, type | ModuleType) and _static(owner, target.attribute) is not None
         if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
             self.found[target.name] = "not wanted"
             return
@@ -91,14 +93,15 @@ class Driver:
             if not target.optional:
                 warn_once(target.name, "llm-errors: %s is not there; its calls are not observed", target.name)
             return
-        self._put(owner, target, adapter)  # type: ignore[arg-type]
+        self._put(owner, target, adapter)
         self.found[target.name] = "patched"
 
-    def _put(self, owner: type, target: Target, adapter: Adapter) -> None:
+    def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
         outer, original = _innermost(_static(owner, target.attribute))
-        wrapper = _WRAPPERS[target.kind](_Edge(self, adapter, self._sink), original)
+        wrapper = _WRAPPERS[target.kind](_Edge(self, adapter, self._sink, target.through), original)
         functools.update_wrapper(wrapper, original)
-        wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
+        if target.owner:  # it may be inherited
+            wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
         if outer is not None:
             outer.__wrapped__ = wrapper
@@ -107,9 +110,10 @@ class Driver:
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
 
 
-def _static(owner: type, attribute: str) -> Any:
-    """The attribute as it stands in the class that defines it, unbound."""
-    return next((vars(c)[attribute] for c in owner.__mro__ if attribute in vars(c)), None)
+def _static(owner: Any, attribute: str) -> Any:
+    """The attribute as it stands in the class that defines it, unbound, or in the module."""
+    owners = getattr(owner, "__mro__", (owner,))
+    return next((vars(c)[attribute] for c in owners if attribute in vars(c)), None)
 
 
 def _innermost(function: Any) -> tuple[Any, Any]:
@@ -123,10 +127,10 @@ def _innermost(function: Any) -> tuple[Any, Any]:
 class _Edge:
     """What a wrapper may call of ours; nothing here raises into the application's call."""
 
-    __slots__ = ("adapter", "driver", "sink")
+    __slots__ = ("adapter", "driver", "sink", "through")
 
-    def __init__(self, driver: Driver, adapter: Adapter, sink: Sink) -> None:
-        self.driver, self.adapter, self.sink = driver, adapter, sink
+    def __init__(self, driver: Driver, adapter: Adapter, sink: Sink, through: str) -> None:
+        self.driver, self.adapter, self.sink, self.through = driver, adapter, sink, through
 
     def begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
         """The call that begins, or None to stay out."""
@@ -135,14 +139,15 @@ class _Edge:
         return quietly("begin", None, self._begin, instance, args, kwargs)
 
     def _begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
+        request = (id(instance), *map(id, args), *map(id, kwargs.values()))
         outer = ACTIVE.get()
-        if outer is not None and outer.adapter is self.adapter and outer.is_open:
+        if outer is not None and outer.request == request and outer.adapter is self.adapter:
             return None  # an inner class of the same chain: the call counts once
         info = self.adapter.describe(instance, args, kwargs)
         if info is None or not self.sink.enabled():
             return None
-        call = RunningCall(self.adapter, info, self.sink, id(sys.exc_info()[1]))
-        self.adapter.begin(call, args, kwargs)
+        call = RunningCall(self.adapter, info, self.sink, request, id(sys.exc_info()[1]))
+        quietly("begin", None, self.adapter.begin, call, args, kwargs)
         call.enter()
         return call
 
@@ -158,6 +163,34 @@ class _Edge:
         if call is not None and evidence is not None:
             quietly("retry", None, call.retried, evidence)
 
+    def late(self, info: CallInfo, started: float, first_chunk: float | None) -> RunningCall | None:
+        """A call that is reported when it has ended; to be settled and left at once."""
+        if not self.driver.active or not self.sink.enabled():
+            return None
+        call = RunningCall(self.adapter, info, self.sink)
+        call.enter()
+        call.since(started, first_chunk)
+        return call
+
+    def refused(self, instance: Any, exc: BaseException) -> None:
+        """A framework raised instead of calling the model."""
+        info = self.adapter.refused(instance, exc) if isinstance(self.adapter, Framework) else None
+        call = self.late(info, perf_counter(), None) if info is not None else None
+        if call is not None:
+            call.failed(exc)
+            call.leave()
+
+    def watched(self, instance: Any, feed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The feed of a framework's model call, looked at on its way; the feed itself to stay out."""
+        info = self.adapter.describe(instance, args, kwargs) if self.driver.active else None
+        return feed if info is None else _layers.LayeredCall(self.late, info).watch(feed)
+
+    def closed(self, holder: Any) -> None:
+        """The application closed a stream or a raw response."""
+        keeper = quietly("close", None, keeper_of, holder, self.through)
+        if keeper is not None:
+            quietly("close", None, keeper.end)
+
 
 def _call(edge: _Edge, original: Function) -> Function:
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -171,7 +204,7 @@ def _call(edge: _Edge, original: Function) -> Function:
             raise
         finally:
             quietly("leave", None, call.leave)
-        quietly("returned", None, edge.adapter.returned, call, result)
+        call.returned(result)
         return result
 
     return wrapper
@@ -189,7 +222,7 @@ def _async_call(edge: _Edge, original: Function) -> Function:
             raise
         finally:
             quietly("leave", None, call.leave)
-        quietly("returned", None, edge.adapter.returned, call, result)
+        call.returned(result)
         return result
 
     return wrapper
@@ -279,17 +312,12 @@ def _async_retry(edge: _Edge, original: Function) -> Function:
     return wrapper
 
 
-def _keeper_of(holder: Any) -> Any:
-    keeper = vars(holder).get(HOLDER)
-    return keeper.end if keeper is not None else bool
-
-
 def _close(edge: _Edge, original: Function) -> Function:
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return original(self, *args, **kwargs)
         finally:
-            quietly("close", None, _keeper_of(self))
+            edge.closed(self)
 
     return wrapper
 
@@ -299,14 +327,14 @@ def _async_close(edge: _Edge, original: Function) -> Function:
         try:
             return await original(self, *args, **kwargs)
         finally:
-            quietly("close", None, _keeper_of(self))
+            edge.closed(self)
 
     return wrapper
 
 
 def _body_end(edge: _Edge, original: Function) -> Function:
     def wrapper(self: Any, how: str, error: BaseException | None = None) -> Any:
-        keeper = vars(self).get(HOLDER)
+        keeper = quietly("close", None, keeper_of, self)
         if keeper is not None:
             quietly("close", None, keeper.body_ended, how, error)
         return original(self, how, error)
@@ -325,5 +353,7 @@ _WRAPPERS: dict[Kind, Callable[[_Edge, Function], Function]] = {
     Kind.ASYNC_RETRY: _async_retry,
     Kind.CLOSE: _close,
     Kind.ASYNC_CLOSE: _async_close,
+    Kind.REFUSAL: _layers.refusal,
+    Kind.FEED: _layers.feed,
     Kind.BODY_END: _body_end,
 }

@@ -84,8 +84,8 @@ class Recorder:
 
     def _count(self, scope: spans.Scope, ending: Ending, failure: Classification | None, context: Any) -> None:
         outcome = semconv.CANCELLED if ending.cancelled else semconv.ERROR if failure is not None else semconv.OK
-        self._metrics.ended(ending.info, outcome, failure, context)
-        if scope.duration:
+        self._metrics.ended(ending.info, outcome, failure, context, ending.counted)
+        if scope.duration and not ending.counted:
             error_type = spans.error_type(ending, failure) if failure is not None else None
             self._metrics.took(ending.info, ending.duration, error_type, context)
 
