@@ -123,7 +123,8 @@ class RunningCall:
         """The SDK's code begins to run in this context. Each step is guarded on its own: a span once made must end."""
         self._scope = quietly("open", None, self._sink.open, self.info)
         self._started = perf_counter()
-        self._token = quietly("enter", None, self._sink.enter, self._scope)
+        if self._scope is not None:
+            self._token = quietly("enter", None, self._sink.enter, self._scope)
         self._left = ACTIVE.set(self)
 
     def leave(self) -> None:
