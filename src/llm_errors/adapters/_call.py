@@ -87,7 +87,8 @@ class RunningCall:
             self._layer.began += 1
         self._scope = quietly("open", None, self._sink.open, self.info)
         self._started = perf_counter()
-        self._token = quietly("enter", None, self._sink.enter, self._scope)
+        if self._scope is not None:
+            self._token = quietly("enter", None, self._sink.enter, self._scope)
         self._left = ACTIVE.set(self)
 
     def since(self, started: float, first_chunk: float | None) -> None:
