@@ -1,8 +1,8 @@
 """Global providers, as an application has them, and SDK classes that are as new before and after each test."""
 
+import re
 import sys
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,7 +11,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-SDKS = ("openai", "anthropic", "google.genai")
+PATCHED = re.compile(
+    r"(openai|anthropic)\.(resources|lib\.streaming|_client|_base_client|_streaming|_response)\b"
+    r"|google\.genai\.(models|caches|_api_client|_interactions\.resources|_gaos\.google_genai)\b"
+)
+"""The modules whose classes instrumentations patch."""
 
 
 class Spans:
@@ -52,10 +56,10 @@ def no_native_spans(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def functions() -> dict[tuple[type, str], Any]:
-    """Every attribute of every class of the SDKs."""
-    modules = [m for name, m in list(sys.modules.items()) if name.startswith(SDKS) and isinstance(m, ModuleType)]
-    classes = {c for m in modules for c in list(vars(m).values()) if isinstance(c, type) and c.__module__.startswith(SDKS)}
-    return {(c, name): value for c in classes for name, value in list(vars(c).items())}
+    """Every attribute of every class of the SDKs that instrumentations may patch."""
+    modules = [m for name, m in list(sys.modules.items()) if PATCHED.match(name)]
+    classes = {c for m in modules for c in vars(m).values() if isinstance(c, type) and c.__module__ == m.__name__}
+    return {(c, name): value for c in classes for name, value in vars(c).items()}
 
 
 def difference(before: dict[tuple[type, str], Any], after: dict[tuple[type, str], Any]) -> dict[str, Any]:
