@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -70,16 +70,20 @@ def difference(before: dict[tuple[type, str], Any], after: dict[tuple[type, str]
 
 
 @pytest.fixture
-def pristine() -> Iterator[dict[tuple[type, str], Any]]:
-    """The classes as they are before the test; peers that leave something behind have it taken out afterwards."""
+def restore() -> Iterator[Callable[[], None]]:
+    """Makes the classes what they were before the test, as peers do not all do themselves; done after the test, too."""
     import anthropic.resources.messages
     import google.genai.models
     import openai.resources.responses  # noqa: F401
 
     before = functions()
-    yield before
-    for (cls, name), value in functions().items():
-        if (cls, name) not in before and (cls, "__module__") in before and not name.startswith(("_abc", "__")):
-            delattr(cls, name)
-        elif before.get((cls, name), value) is not value:
-            setattr(cls, name, before[cls, name])
+
+    def undo() -> None:
+        for (cls, name), value in functions().items():
+            if (cls, name) not in before and (cls, "__module__") in before and not name.startswith(("_abc", "__")):
+                delattr(cls, name)
+            elif before.get((cls, name), value) is not value:
+                setattr(cls, name, before[cls, name])
+
+    yield undo
+    undo()

@@ -18,8 +18,8 @@ Start = Callable[[dict[str, Any]], Callable[[], Any]]
 class Peer:
     """One instrumentation of one SDK.
 
-    `plain` and `streamed`: its span is current at the inner request and records until the answer has been read. `undoes`: whether
-    its own `uninstrument` takes everything out again.
+    `plain`, `streamed`: its span is current at the inner request. `reads`: that span still records while a stream is read.
+    `undoes`: its own `uninstrument` takes everything out again.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Peer:
     start: Start
     plain: bool = True
     streamed: bool = True
+    reads: bool = True
     undoes: bool = True
 
     def __str__(self) -> str:
@@ -136,7 +137,7 @@ ALL = (
         make=_openlit,
     ),
     # logfire ends its span before a stream is read.
-    Peer("logfire", OPENAI, "logfire", _logfire("instrument_openai"), streamed=False),
-    Peer("logfire", RESPONSES, "logfire", _logfire("instrument_openai"), streamed=False),
-    Peer("logfire", ANTHROPIC, "logfire", _logfire("instrument_anthropic"), streamed=False),
+    Peer("logfire", OPENAI, "logfire", _logfire("instrument_openai"), reads=False),
+    Peer("logfire", RESPONSES, "logfire", _logfire("instrument_openai"), reads=False),
+    Peer("logfire", ANTHROPIC, "logfire", _logfire("instrument_anthropic"), reads=False),
 )  # fmt: skip

@@ -208,7 +208,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -229,7 +230,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -237,7 +239,7 @@ class RunningCall:
             if self._open:
                 _drops.settle(self.abandoned)
 
-    def _begin_chunks(self) -> Callable[[Any], None]:
+    def _begin_chunks(self) -> Callable[[Any], bool | None]:
         self._chunks = self.info.reader.chunks()
         return self._chunks.chunk
 

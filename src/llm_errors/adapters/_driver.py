@@ -14,7 +14,7 @@ from typing import Any
 
 import wrapt
 
-from llm_errors.adapters import _drops
+from llm_errors.adapters import _drops, _places
 from llm_errors.adapters._call import ACTIVE, HOLDER, Keeper, RunningCall, Sink
 from llm_errors.adapters._protocol import Adapter, Kind, Target
 from llm_errors.safety import quietly, warn_once
@@ -34,19 +34,14 @@ class _Patch:
 
     def undo(self) -> None:
         """Take out only what is ours, wherever it now is."""
-        current = vars(self.owner).get(self.attribute)
-        if current is self.wrapper:
-            if self.inherited:
+        for (holder, name), function in _places.layers(self.owner, self.attribute):
+            if function is not self.wrapper:
+                continue
+            if self.inherited and holder is self.owner:
                 delattr(self.owner, self.attribute)
             else:
-                setattr(self.owner, self.attribute, self.original)
+                setattr(holder, name, self.original)
             return
-        current = _static(self.owner, self.attribute)
-        while isinstance(current, wrapt.ObjectProxy):
-            if current.__wrapped__ is self.wrapper:
-                current.__wrapped__ = self.original
-                return
-            current = current.__wrapped__
 
 
 class Driver:
@@ -82,7 +77,7 @@ class Driver:
 
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
         owner = getattr(module, target.owner, None)
-        present = isinstance(owner, type) and _static(owner, target.attribute) is not None
+        present = isinstance(owner, type) and _places.static(owner, target.attribute) is not None
         if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
             self.found[target.name] = "not wanted"
             return
@@ -95,29 +90,13 @@ class Driver:
         self.found[target.name] = "patched"
 
     def _put(self, owner: type, target: Target, adapter: Adapter) -> None:
-        outer, original = _innermost(_static(owner, target.attribute))
+        *_, ((holder, name), original) = _places.layers(owner, target.attribute)
         wrapper = _WRAPPERS[target.kind](_Edge(self, adapter, self._sink), original)
         functools.update_wrapper(wrapper, original)
         wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
-        if outer is not None:
-            outer.__wrapped__ = wrapper
-        else:
-            setattr(owner, target.attribute, wrapper)
+        setattr(holder, name, wrapper)
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
-
-
-def _static(owner: type, attribute: str) -> Any:
-    """The attribute as it stands in the class that defines it, unbound."""
-    return next((vars(c)[attribute] for c in owner.__mro__ if attribute in vars(c)), None)
-
-
-def _innermost(function: Any) -> tuple[Any, Any]:
-    """The innermost proxy of another instrumentation, if any, and the SDK's own function."""
-    outer = None
-    while isinstance(function, wrapt.ObjectProxy):
-        outer, function = function, function.__wrapped__
-    return outer, function
 
 
 class _Edge:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from opentelemetry import trace
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from llm_errors import semconv
@@ -15,7 +16,7 @@ from llm_errors.rules import Index
 from llm_errors.safety import quietly
 from llm_errors.settings import Settings
 from llm_errors.taxonomy import ErrorClass
-from llm_errors.telemetry import spans
+from llm_errors.telemetry import peers, spans
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics
 
