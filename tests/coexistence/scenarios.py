@@ -236,5 +236,5 @@ class Application:
 
 
 def _said(piece: Any) -> Any:
-    """Everything of an answer or a chunk, as plain data."""
-    return piece.model_dump(exclude={"sdk_http_response"})
+    """Everything of an answer or a chunk but ids and HTTP headers, as plain data."""
+    return piece.model_dump(exclude={"sdk_http_response": True, "id": True, "response": {"id"}})

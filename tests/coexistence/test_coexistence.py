@@ -1,6 +1,9 @@
 """Each peer, SDK, way of calling and order: the application sees what it saw, and the telemetry holds one call and one class."""
 
 import asyncio
+import dataclasses
+import itertools
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -8,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors import LLMErrorsInstrumentor
+from llm_errors.demo.provider import Reply
 
 from .conftest import Spans, difference, functions
 from .peers import ALL, ANTHROPIC, Peer
@@ -54,10 +57,20 @@ def providers_of(telemetry: Any, spans: Spans) -> dict[str, Any]:
 
 
 def call(provider: Any, scenario: Scenario, api: str, flavour: str) -> Outcome:
-    application = Application(api, provider([scenario.reply]).url)
+    application = Application(api, provider([unrepeated(scenario.reply)]).url)
     if flavour == "async":
         return asyncio.run(application.call_async(scenario.streamed))
     return application.call(scenario.streamed)
+
+
+_numbers = itertools.count()
+
+
+def unrepeated(reply: Reply) -> Reply:
+    """The reply under an id of its own: OpenLLMetry remembers the ids of responses and tells of each only once."""
+    number = f'"r1-{next(_numbers)}"'
+    sse = [line.replace('"r1"', number) for line in reply.sse] if reply.sse is not None else None
+    return dataclasses.replace(reply, json=json.loads(json.dumps(reply.json).replace('"r1"', number)), sse=sse)
 
 
 def kinds(found: list[Any]) -> Counter[tuple[str, str]]:
@@ -91,4 +104,5 @@ def test_one_call_is_told_once(peer, scenario, order, flavour, telemetry, spans,
     current = peer.streamed if scenario.streamed else peer.plain
     if scenario.streamed and "thrown" not in scenario.name:
         current = current and peer.reads
+    current = current and bool(spans_alone)  # some peers never end a span whose stream breaks
     assert classes(found) == ([scenario.error_class] if scenario.error_class and current else [])

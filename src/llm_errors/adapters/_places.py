@@ -40,7 +40,9 @@ def _inside(function: Any, package: str) -> Place | None:
         return None
     wrapped = vars(function).get("__wrapped__")
     for cell in function.__closure__ or ():
-        if wrapped is not None and _contents(cell) is wrapped:
+        inner = _contents(cell)
+        ours = vars(inner).get("__wrapped__") if isinstance(inner, FunctionType) else None  # once we are in there
+        if wrapped is not None and (inner is wrapped or ours is wrapped):
             return cell, "cell_contents"
     return None
 

@@ -40,8 +40,8 @@ class Recorder:
         self._hook, self._own_rules = hook, own_rules
 
     def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        return bool(is_instrumentation_enabled())
+        """Whether instrumentation is not suppressed in this context, but for a peer that means others by it."""
+        return is_instrumentation_enabled() or peers.suppresses(trace.get_current_span())
 
     def open(self, info: CallInfo) -> spans.Scope:
         """Find or make the call's span."""
