@@ -197,7 +197,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -218,7 +219,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -226,7 +228,7 @@ class RunningCall:
             if self._open:
                 _drops.settle(self.abandoned)
 
-    def _begin_chunks(self) -> Callable[[Any], None]:
+    def _begin_chunks(self) -> Callable[[Any], bool | None]:
         self._chunks = quietly("stream", None, self.info.reader.chunks)
         return _overlook if self._chunks is None else self._chunks.chunk
 

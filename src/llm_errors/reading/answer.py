@@ -39,8 +39,8 @@ class Chunks(Protocol):
         """Whether the terminal event has been seen: whatever the caller does then, what was seen settles the call."""
         ...
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one parsed chunk."""
+    def chunk(self, chunk: Any) -> bool | None:
+        """Look at one parsed chunk. True after one that ends the answer for good: no usage or anything else can follow."""
         ...
 
     def end(self) -> Answer:

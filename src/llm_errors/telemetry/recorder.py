@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from opentelemetry import trace
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from llm_errors import semconv
@@ -15,7 +16,7 @@ from llm_errors.rules import Index
 from llm_errors.safety import quietly
 from llm_errors.settings import Settings
 from llm_errors.taxonomy import ErrorClass
-from llm_errors.telemetry import spans
+from llm_errors.telemetry import peers, spans
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics
 
@@ -39,8 +40,8 @@ class Recorder:
         self._hook, self._own_rules = hook, own_rules
 
     def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        return bool(is_instrumentation_enabled())
+        """Whether instrumentation is not suppressed in this context, but for a peer that means others by it."""
+        return is_instrumentation_enabled() or peers.suppresses(trace.get_current_span())
 
     def open(self, info: CallInfo) -> spans.Scope:
         """Find or make the call's span."""

@@ -1,0 +1,197 @@
+"""One variant of the application in a process of its own: it does as it is told on stdin, and answers with CPU seconds."""
+
+import gc
+import itertools
+import json
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import openai
+from opentelemetry import trace
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+
+try:
+    import httpx2 as httpx
+except ImportError:
+    import httpx
+
+SAID = [{"role": "user", "content": "hi"}]
+COMPLETION = {
+    "id": "c1", "object": "chat.completion", "created": 1, "model": "m-2026",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hello"}}],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+}  # fmt: skip
+
+
+class Nowhere(SpanExporter):
+    """Takes spans and forgets them."""
+
+    def export(self, spans: Any) -> SpanExportResult:
+        return SpanExportResult.SUCCESS
+
+
+def _chunk(content: str, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish}
+    chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m-2026", "choices": [choice]}
+    return f"data: {json.dumps(chunk)}\n\n".encode()
+
+
+class Wire(httpx.SyncByteStream):
+    """A stream of so many chunks."""
+
+    def __init__(self, chunks: int) -> None:
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from itertools.repeat(_chunk("word "), self._chunks)
+        yield _chunk("", "stop")
+        yield b"data: [DONE]\n\n"
+
+
+def _answer(request: Any) -> Any:
+    asked = json.loads(request.content)
+    if asked.get("stream"):
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Wire(asked["max_tokens"]))
+    return httpx.Response(200, json=COMPLETION)
+
+
+class Worker:
+    """The application, instrumented in one of the ways of `VARIANTS`."""
+
+    def __init__(self, variant: str) -> None:
+        tracers = TracerProvider(shutdown_on_exit=False)
+        tracers.add_span_processor(SimpleSpanProcessor(Nowhere()))
+        self._providers = {
+            "tracer_provider": tracers,
+            "meter_provider": MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False),
+            "logger_provider": LoggerProvider(shutdown_on_exit=False),
+        }
+        self._tracer = tracers.get_tracer("app")
+        client = openai.OpenAI(
+            api_key="k", http_client=openai.DefaultHttpxClient(transport=httpx.MockTransport(_answer))
+        )
+        VARIANTS[variant](self)
+        self._create = client.chat.completions.create
+        self.call: Callable[[], Any] = self._plain
+        if variant == "minimum":
+            self.call = self._minimum()
+        elif variant in ("span", "adopted"):
+            self.call = self._under_a_span
+
+    # --- ways of being observed ---------------------------------------------------------------------------------------------
+
+    def bare(self) -> None:
+        """Nobody looks."""
+
+    def ours(self) -> None:
+        from llm_errors import LLMErrorsInstrumentor
+
+        LLMErrorsInstrumentor().instrument(strict=True, **self._providers)
+
+    def official(self) -> None:
+        from opentelemetry.instrumentation.genai.openai import OpenAIInstrumentor
+
+        OpenAIInstrumentor().instrument(**self._providers)
+
+    def openinference(self) -> None:
+        from openinference.instrumentation.openai import OpenAIInstrumentor
+
+        OpenAIInstrumentor().instrument(**self._providers)
+
+    # --- the calls ----------------------------------------------------------------------------------------------------------
+
+    def _plain(self) -> None:
+        self._create(model="m", messages=SAID)
+
+    def _under_a_span(self) -> None:
+        with self._tracer.start_as_current_span("chat m", attributes={"gen_ai.operation.name": "chat"}):
+            self._create(model="m", messages=SAID)
+
+    def _minimum(self) -> Callable[[], None]:
+        """What anybody would write by hand: our span's attributes, our counter's and our histogram's additions."""
+        meter = self._providers["meter_provider"].get_meter("app")
+        calls, duration = meter.create_counter("calls"), meter.create_histogram("duration", "s")
+
+        def call() -> None:
+            what = {"gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "gen_ai.operation.name": "chat"}
+            where = {"server.address": "api.openai.com"}
+            began = time.perf_counter()
+            span_facts = {**what, **where, "server.port": 443}
+            with self._tracer.start_as_current_span(
+                "chat m", kind=trace.SpanKind.CLIENT, attributes=span_facts
+            ) as span:
+                answer = self._create(model="m", messages=SAID)
+                span.set_attributes(
+                    {
+                        "gen_ai.response.model": answer.model,
+                        "gen_ai.response.id": answer.id,
+                        "gen_ai.response.finish_reasons": [c.finish_reason for c in answer.choices],
+                        "gen_ai.usage.input_tokens": answer.usage.prompt_tokens,
+                        "gen_ai.usage.output_tokens": answer.usage.completion_tokens,
+                    }
+                )
+                calls.add(1, {**what, "outcome": "ok"})
+                duration.record(time.perf_counter() - began, {**what, **where})
+
+        return call
+
+    # --- what the parent may ask ----------------------------------------------------------------------------------------------
+
+    def calls(self, times: int) -> float:
+        """CPU seconds of so many calls."""
+        began = time.process_time()
+        for _ in range(times):
+            self.call()
+        return time.process_time() - began
+
+    def stream(self, chunks: int) -> float:
+        """CPU seconds of one stream of so many chunks."""
+        began = time.process_time()
+        for _ in self._create(model="m", messages=SAID, stream=True, max_tokens=chunks):
+            pass
+        return time.process_time() - began
+
+    def memory(self, chunks: int) -> float:
+        """Bytes that our modules hold at the end of a stream of so many chunks."""
+        tracemalloc.start()
+        held = 0
+        ours = tracemalloc.Filter(True, "*/llm_errors/*")
+        for number, _ in enumerate(self._create(model="m", messages=SAID, stream=True, max_tokens=chunks)):
+            if number == chunks - 1:
+                held = sum(s.size for s in tracemalloc.take_snapshot().filter_traces([ours]).statistics("filename"))
+        tracemalloc.stop()
+        return held
+
+
+VARIANTS: dict[str, Callable[[Worker], None]] = {
+    "bare": Worker.bare,
+    "minimum": Worker.bare,
+    "ours": Worker.ours,
+    "span": Worker.bare,
+    "adopted": Worker.ours,
+    "official": Worker.official,
+    "openinference": Worker.openinference,
+}
+
+
+def main() -> None:
+    worker = Worker(sys.argv[1])
+    gc.freeze()
+    for line in sys.stdin:
+        what, number = line.split()
+        gc.collect()
+        gc.disable()
+        result = getattr(worker, what)(int(number))
+        gc.enable()
+        print(result, flush=True)
+
+
+if __name__ == "__main__":
+    main()
