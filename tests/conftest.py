@@ -1,4 +1,7 @@
-"""What every test may ask for: telemetry in memory, an instrumentor in strict mode, a scripted provider on a real socket."""
+"""What every test may ask for.
+
+Telemetry in memory, an instrumentor in strict mode, a scripted provider on a real socket.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -12,12 +15,18 @@ from llm_errors.demo.provider import Provider, Script
 for _name in [n for n in os.environ if n.lower().endswith("_proxy") or n.startswith(("OTEL_", "LLM_ERRORS_"))]:
     os.environ.pop(_name)
 os.environ.update(
-    AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test", AWS_DEFAULT_REGION="us-east-1", AWS_EC2_METADATA_DISABLED="true"
+    AWS_ACCESS_KEY_ID="test",
+    AWS_SECRET_ACCESS_KEY="test",
+    AWS_DEFAULT_REGION="us-east-1",
+    AWS_EC2_METADATA_DISABLED="true",
 )
 
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 ENVIRONMENT = os.environ.get("TEST_ENVIRONMENT", "newest")
-"""Which environment of the matrix this is: `newest` has every SDK, the others only those whose older majors they hold."""
+"""Which environment of the matrix this is.
+
+`newest` has every SDK, the others only those whose older majors they hold.
+"""
 
 _skipped: list[str] = []
 

@@ -4,7 +4,12 @@ openai = pytest.importorskip("openai")
 
 from llm_errors.demo.provider import Reply  # noqa: E402
 
-HELLO = {"id": "c1", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hi"}}]}
+HELLO = {
+    "id": "c1",
+    "object": "chat.completion",
+    "model": "m",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hi"}}],
+}
 
 
 def test_a_healthy_call_is_counted_ok(observed, provider):
@@ -17,7 +22,11 @@ def test_a_healthy_call_is_counted_ok(observed, provider):
 
 
 def test_spent_quota(observed, provider):
-    client = openai.OpenAI(base_url=provider([Reply(429, json={"error": {"code": "insufficient_quota"}})]).url + "/v1", api_key="k", max_retries=2)
+    client = openai.OpenAI(
+        base_url=provider([Reply(429, json={"error": {"code": "insufficient_quota"}})]).url + "/v1",
+        api_key="k",
+        max_retries=2,
+    )
     with pytest.raises(openai.RateLimitError):
         client.chat.completions.create(model="m", messages=[])
     assert observed.errors() == {"CALL_BUDGET": 1}

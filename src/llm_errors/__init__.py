@@ -26,7 +26,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "LLMErrorsInstrumentor":
-        from llm_errors.instrumentor import LLMErrorsInstrumentor  # noqa: PLC0415 - loads OpenTelemetry, so only when asked for
+        from llm_errors.instrumentor import LLMErrorsInstrumentor
 
         return LLMErrorsInstrumentor
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

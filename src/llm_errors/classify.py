@@ -8,7 +8,7 @@ from llm_errors.reading import causes, exceptions, results
 from llm_errors.reading.fields import printable
 from llm_errors.reading.redact import redact
 from llm_errors.rules import INDEX, Index
-from llm_errors.rules._rule import EXCEPTION, Rule
+from llm_errors.rules._rule import Rule
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
 
 _DIALECT_BY_PROVIDER = {
@@ -28,8 +28,9 @@ def classify(failure: Any, *, provider: str | None = None, partial_output: bool 
     """The class of a failure, or None when it is none.
 
     `failure` is an exception, an SDK's response object, or the same as a plain dict. `provider` is a value of
-    `gen_ai.provider.name`; it helps where the failure itself does not tell who wrote it. `partial_output` says that a part of
-    the answer has reached the caller: the call is not retryable then. The caller's own cancellation is no failure. Never raises.
+    `gen_ai.provider.name`; it helps where the failure itself does not tell who wrote it. `partial_output` says that a
+    part of the answer has reached the caller: the call is not retryable then. The caller's own cancellation is no
+    failure. Never raises.
     """
     try:
         return _classify(failure, provider or "", partial_output)
@@ -115,11 +116,10 @@ def _candidates(index: Index, e: Evidence) -> Iterator[tuple[Rule, int, int]]:
     for fact in sorted(e.facts):
         yield from ((row, 0, 0) for row in index.get(("fact", fact), ()))
     for depth, names in enumerate(e.exceptions):
+        foreign = _foreign(e.exceptions[depth:])
         for place, name in enumerate(names):
             for key in (("exception", name), ("exception", "." + name.rpartition(".")[2])):
-                for row in index.get(key, ()):
-                    if not (row.wrapper and row.rank == EXCEPTION and _foreign(e.exceptions[depth:])):
-                        yield row, depth, place
+                yield from ((row, depth, place) for row in index.get(key, ()) if not (row.wrapper and foreign))
 
 
 def _foreign(chain: tuple[tuple[str, ...], ...]) -> bool:

@@ -1,4 +1,7 @@
-"""`LLMErrorsInstrumentor`: where adapters, decision and telemetry meet. Importing it imports OpenTelemetry's API and no SDK."""
+"""`LLMErrorsInstrumentor`: where adapters, decision and telemetry meet.
+
+Importing it imports OpenTelemetry's API and no SDK.
+"""
 
 from collections.abc import Collection
 from typing import Any
@@ -22,15 +25,19 @@ from llm_errors.version import __version__
 class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """Observes the model calls of every installed SDK.
 
-    `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`, `disabled_sdks`,
-    `logs`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span, classification, call)`, called for every
-    classified failure before its span ends, and `strict`, which lets a failure of our own reach the caller (for tests).
+    `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`,
+    `disabled_sdks`, `logs`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span,
+    classification, call)`, called for every classified failure before its span ends, and `strict`, which lets a
+    failure of our own reach the caller (for tests).
     """
 
     driver: Driver | None = None
 
     def instrumentation_dependencies(self) -> Collection[str]:
-        """None: an SDK that is not installed is skipped silently, one at another version is patched as far as it fits."""
+        """None.
+
+        An SDK that is not installed is skipped silently, one at another version is patched as far as it fits.
+        """
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:
@@ -62,4 +69,5 @@ def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder,
     if settings.logs:
         log = FailureLog(get_logger(*scope, given.get("logger_provider"), schema_url=semconv.SCHEMA_URL))
     instruments = Metrics(meter)
-    return Recorder(settings, Spans(tracer, settings.spans), instruments, log, given.get("failure_hook")), instruments
+    spans = Spans(tracer, settings.spans)
+    return Recorder(settings, spans, instruments, log, hook=given.get("failure_hook")), instruments

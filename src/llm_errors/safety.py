@@ -29,10 +29,13 @@ def configure(*, strict: bool, count: Callable[[str], Any] | None) -> None:
 
 
 def quietly(place: str, default: R, call: Callable[..., R], *args: Any) -> R:
-    """The call's result, or `default` if our code fails. An exception that is no `Exception`, such as SystemExit, passes."""
+    """The call's result, or `default` if our code fails.
+
+    An exception that is no `Exception`, such as SystemExit, passes.
+    """
     try:
         return call(*args)
-    except Exception as error:  # noqa: BLE001 - the promise: a bug of ours is never the application's
+    except Exception as error:
         if _state.strict:
             raise
         _report(place, error)

@@ -1,7 +1,7 @@
 """Every attribute, metric and label name that the package writes, once. Standard library only.
 
-`gen_ai.*`, `error.type`, `exception.type` and `server.*` are the OpenTelemetry conventions' (GenAI conventions, followed at
-`SCHEMA_URL`); `llm.*` are this package's own.
+`gen_ai.*`, `error.type`, `exception.type` and `server.*` are the OpenTelemetry conventions' (GenAI conventions,
+followed at `SCHEMA_URL`); `llm.*` are this package's own.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ SCOPE: Final = "llm_errors"
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.37.0"
 """The first release whose GenAI conventions name providers by `gen_ai.provider.name`."""
 
-# --- OpenTelemetry's own -------------------------------------------------------------------------------------------------
+# --- OpenTelemetry's own ---
 OPERATION: Final = "gen_ai.operation.name"
 PROVIDER: Final = "gen_ai.provider.name"
 REQUEST_MODEL: Final = "gen_ai.request.model"
@@ -28,7 +28,7 @@ EXCEPTION_TYPE: Final = "exception.type"
 OPERATION_EXCEPTION_EVENT: Final = "gen_ai.client.operation.exception"
 DURATION: Final = "gen_ai.client.operation.duration"
 
-# --- spans and logs ------------------------------------------------------------------------------------------------------
+# --- spans and logs ---
 ERROR_CLASS: Final = "llm.error.class"
 ERROR_REASON: Final = "llm.error.reason"
 ERROR_CHANNEL: Final = "llm.error.channel"
@@ -47,7 +47,7 @@ FAILURE_EVENT: Final = "llm.call.failure"
 LOGS_LEFT_OUT: Final = "llm.log.left_out"
 """On a log record: how many were left out by the limit since the last one."""
 
-# --- metrics -------------------------------------------------------------------------------------------------------------
+# --- metrics ---
 CALLS: Final = "llm_calls_total"
 ERRORS: Final = "llm_errors_total"
 RETRIES: Final = "llm_retries_total"

@@ -1,4 +1,7 @@
-"""The settings: from keyword arguments, else from the environment, else the default. A bad value is warned about, then ignored."""
+"""The settings: from keyword arguments, else from the environment, else the default.
+
+A bad value is warned about, then ignored.
+"""
 
 import logging
 import os
@@ -16,9 +19,10 @@ _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "
 class Settings:
     """Every setting; each is also `LLM_ERRORS_<NAME>` in the environment and a keyword of `instrument`.
 
-    `spans`: `auto` makes a span where none is current, `adopt` writes onto others' only, `off` neither. `capture_message`: export
-    the provider's message, redacted. `message_rules`: rows that match a provider's text may decide. `rules_file`: the user's own
-    rows. `disabled_sdks`: names of SDKs to leave alone. `logs`: emit a log record per failure.
+    `spans`: `auto` makes a span where none is current, `adopt` writes onto others' only, `off` neither.
+    `capture_message`: export the provider's message, redacted. `message_rules`: rows that match a provider's text may
+    decide. `rules_file`: the user's own rows. `disabled_sdks`: names of SDKs to leave alone. `logs`: emit a log record
+    per failure.
     """
 
     spans: str = "auto"
@@ -77,5 +81,7 @@ class _Source:
 
     def _warn(self, name: str, value: Any, allowed: tuple[str, ...], default: Any) -> Any:
         setting = f"LLM_ERRORS_{name.upper()}"
-        _log.warning("%s=%r is not known; allowed: %s. Using the default: %s", setting, value, ", ".join(allowed), default)
+        _log.warning(
+            "%s=%r is not known; allowed: %s. Using the default: %s", setting, value, ", ".join(allowed), default
+        )
         return default

@@ -1,6 +1,6 @@
 """One running call: what it is, what has been seen of it, and that it ends exactly once."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -111,7 +111,7 @@ class RunningCall:
         """Whether the call has not been settled yet."""
         return bool(self._open)
 
-    # --- while the SDK's code runs --------------------------------------------------------------------------------------
+    # --- while the SDK's code runs ---
 
     def enter(self) -> None:
         """The SDK's code begins to run in this context."""
@@ -128,7 +128,10 @@ class RunningCall:
         self._started, self._first_chunk = started, first_chunk
 
     def leave(self) -> None:
-        """The SDK's code no longer runs. From another context, as when a coroutine is closed elsewhere, nothing is undone."""
+        """The SDK's code no longer runs.
+
+        From another context, as when a coroutine is closed elsewhere, nothing is undone.
+        """
         if self._left is not None and ACTIVE.get() is self:
             ACTIVE.reset(self._left)
             self._sink.leave(self._token)
@@ -150,7 +153,7 @@ class RunningCall:
         self._retries += 1
         self._sink.retried(self.info, evidence)
 
-    # --- the end --------------------------------------------------------------------------------------------------------
+    # --- the end ---
 
     def observe(self, result: Any) -> Answer:
         """Read a whole answer; should the SDK still raise over it, what was seen in it tells why."""
@@ -207,9 +210,9 @@ class RunningCall:
             self._layer.ended(evidence is not None or cancelled)
         self._sink.close(self._scope, ending)
 
-    # --- streams --------------------------------------------------------------------------------------------------------
+    # --- streams ---
 
-    def follow(self, iterator: Any, keeper: "Keeper | None" = None) -> Iterator[Any]:
+    def follow(self, iterator: Any, keeper: "Keeper | None" = None) -> Generator[Any, None, Any]:
         """Pass chunks through and look at each. `keeper` notices when the iterator is dropped before its first step."""
         look = self._begin_chunks()
         try:

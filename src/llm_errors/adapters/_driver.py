@@ -1,8 +1,8 @@
 """The driver: puts wrappers into SDK classes and takes them out again. The only module that patches.
 
-A wrapper is a plain function of the original's kind (coroutine function, generator function) and name, so that signatures,
-`inspect`, copy and pickle see what they saw before. It goes inside the proxies of other instrumentations: the call is seen
-where their span is current, whoever came first.
+A wrapper is a plain function of the original's kind (coroutine function, generator function) and name, so that
+signatures, `inspect`, copy and pickle see what they saw before. It goes inside the proxies of other instrumentations:
+the call is seen where their span is current, whoever came first.
 """
 
 import functools

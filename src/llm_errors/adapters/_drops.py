@@ -1,14 +1,15 @@
 """Settling calls whose stream the application dropped, safely.
 
-A dropped stream is noticed in a finaliser. When the cyclic garbage collector runs it, the same thread may be inside the metrics
-SDK and hold its lock: counting there could wait for that lock for ever. So what happens during a collection is handed to a
-thread that is started for it.
+A dropped stream is noticed in a finaliser. When the cyclic garbage collector runs it, the same thread may be inside the
+metrics SDK and hold its lock: counting there could wait for that lock for ever. So what happens during a collection is
+handed to a thread that is started for it.
 """
 
 import _thread
 import gc
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from llm_errors.safety import quietly
@@ -45,10 +46,8 @@ def settle(action: Callable[[], Any]) -> None:
         quietly("drop", None, action)
         return
     _waiting.append(action)
-    try:
+    with suppress(RuntimeError):  # no thread can be had, as at the end of the process
         _thread.start_new_thread(_drain, ())
-    except RuntimeError:  # no thread can be had, as at the end of the process
-        pass
 
 
 def _drain() -> None:

@@ -51,7 +51,8 @@ class Kind(Enum):
 class Target:
     """A function to patch: `attribute` of class `owner` in `module`.
 
-    `when` tells from the class whether the SDK at hand wants this patch. A target that is `optional` may be missing silently.
+    `when` tells from the class whether the SDK at hand wants this patch. A target that is `optional` may be missing
+    silently.
     """
 
     module: str
@@ -70,10 +71,20 @@ class Target:
 class Adapter(Protocol):
     """Everything the driver asks of an SDK family."""
 
-    sdk: str
-    distribution: str
-    versions: str
-    """The range of versions it is tested with, as a version specifier."""
+    @property
+    def sdk(self) -> str:
+        """The name in `LLM_ERRORS_DISABLED_SDKS`."""
+        ...
+
+    @property
+    def distribution(self) -> str:
+        """The PyPI distribution."""
+        ...
+
+    @property
+    def versions(self) -> str:
+        """The range of versions it is tested with, as a version specifier."""
+        ...
 
     def targets(self) -> Iterable[Target]:
         """Where to hook."""

@@ -1,4 +1,5 @@
-"""google-genai: one client class carries every request of the Gemini Developer API and Vertex AI, with JSON text as its answer.
+"""google-genai: one client class carries every request of the Gemini Developer API and Vertex AI, with JSON text as its
+answer.
 
 The answer's text is read here: whole answers once, of a stream only the chunks that can hold a turning point.
 """
@@ -48,7 +49,10 @@ class WireChunks:
         return self._chunks.done
 
     def chunk(self, chunk: Any) -> None:
-        """Look at one chunk. A quoted name inside generated text is escaped in JSON, so the search cannot be misled by it."""
+        """Look at one chunk.
+
+        A quoted name inside generated text is escaped in JSON, so the search cannot be misled by it.
+        """
         body = chunk.body
         if not self._chunks.has_content or '"finishReason"' in body or '"promptFeedback"' in body:
             self._chunks.chunk(parsed(body))

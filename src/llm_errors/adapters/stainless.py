@@ -1,12 +1,12 @@
 """The Stainless family: SDKs generated with one `request` method per client and a `post_parser` hook for every answer.
 
-openai 1 to 3, anthropic 0 to 2, groq, together, cerebras, writer and fireworks are rows; a further one is a further row.
-The answer arrives through `options.post_parser`, which the SDK calls with the parsed model or the stream for plain calls,
-`with_raw_response` and `with_streaming_response` alike, before its own parse helpers can raise.
+openai 1 to 3, anthropic 0 to 2, groq, together, cerebras, writer and fireworks are rows; a further one is a further
+row. The answer arrives through `options.post_parser`, which the SDK calls with the parsed model or the stream for plain
+calls, `with_raw_response` and `with_streaming_response` alike, before its own parse helpers can raise.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -57,8 +57,8 @@ def _endpoint(url: str) -> tuple[str, Reader] | None:
 class Stainless:
     """One SDK of the family.
 
-    `clients` are the topmost concrete client classes, sync and async alternating, as (module, class). `providers` maps a client
-    class to its provider where the class decides; otherwise the host does, or else `provider`.
+    `clients` are the topmost concrete client classes, sync and async alternating, as (module, class). `providers` maps
+    a client class to its provider where the class decides; otherwise the host does, or else `provider`.
     """
 
     sdk: str
@@ -71,7 +71,10 @@ class Stainless:
     providers: Mapping[str, str]
 
     def targets(self) -> Iterator[Target]:
-        """The clients' `request` (anthropic 2: `_request`, inside its native span), the retry hook, and what can be closed."""
+        """The clients' `request` (anthropic 2.
+
+        `_request`, inside its native span), the retry hook, and what can be closed.
+        """
         base = f"{self.package}._base_client"
         for module, owner in self.clients:
             kind = Kind.ASYNC_CALL if owner.startswith("Async") else Kind.CALL
@@ -117,7 +120,9 @@ class Stainless:
             return known[1]
         split = urlsplit(url)
         host, port = (split.hostname, split.port or 443) if split.hostname else address_of(client.base_url)
-        by_class = next((self.providers[c.__name__] for c in type(client).__mro__ if c.__name__ in self.providers), None)
+        by_class = next(
+            (self.providers[c.__name__] for c in type(client).__mro__ if c.__name__ in self.providers), None
+        )
         place = (by_class or provider_of(host, port) or self.provider, host, port)
         if base is not None and not split.hostname:
             _PLACES[client] = (base, place)
@@ -129,10 +134,12 @@ class Stainless:
         options.post_parser = _listener(call, options.post_parser)
 
     def returned(self, call: RunningCall, result: Any) -> None:
-        """A parsed answer has been settled by the listener; a raw one is settled when it is parsed, closed or dropped."""
+        """A parsed answer has been settled by the listener; a raw one ends when it is parsed, closed or dropped."""
         if not call.is_open:
             return
-        response = result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
+        response = (
+            result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
+        )
         if response is None or not hasattr(result, "__dict__"):
             call.settle(call.observe(result))
             return
@@ -176,7 +183,7 @@ def _has_no_native_span(client: type) -> bool:
 
 
 def _listener(call: RunningCall, original: Any) -> Callable[[Any], Any]:
-    """The hook that the SDK calls with the parsed answer or the stream; it returns what it would have returned without us."""
+    """The hook that the SDK calls with the parsed answer or the stream; it returns what the SDK would have got."""
     chained = original if callable(original) else None
 
     def listen(parsed_result: Any) -> Any:
@@ -231,7 +238,14 @@ def _pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
 
 def _simple(sdk: str, distribution: str, versions: str, package: str, client: str, provider: str) -> Stainless:
     return Stainless(
-        sdk, distribution, versions, package, "openai", provider, _pairs(f"{package}._client", client), {client: provider, f"Async{client}": provider}
+        sdk,
+        distribution,
+        versions,
+        package,
+        "openai",
+        provider,
+        _pairs(f"{package}._client", client),
+        {client: provider, f"Async{client}": provider},
     )
 
 
@@ -255,10 +269,10 @@ _ANTHROPIC_PROVIDERS = {
 }
 _AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
 
-ADAPTERS: Iterable[Stainless] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"), _AZURE),
-    Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
-    _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
+ADAPTERS: tuple[Stainless, ...] = (
+    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"),
+    _AZURE), Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS,
+    _ANTHROPIC_PROVIDERS), _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
     _simple("together", "together", ">=2,<4", "together", "Together", "together_ai"),
     _simple("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
     _simple("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),

@@ -1,6 +1,8 @@
-"""A fault-injecting HTTP/1.1 server on a loopback port: plays what providers do wrong, reply by reply. Standard library only.
+"""A fault-injecting HTTP/1.1 server on a loopback port: plays what providers do wrong, reply by reply. Standard library
+only.
 
-It is the demo's provider and the wire tests' server. What it answers is data: a script, or a function from request to reply.
+It is the demo's provider and the wire tests' server. What it answers is data: a script, or a function from request to
+reply.
 """
 
 import json
@@ -36,11 +38,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply. Give one of `json`, `text`, `sse` (lines), `ndjson` (objects), `eventstream` (AWS frames as type, payload, kind).
+    """One reply. Give one of `json`, `text`, `sse` (lines), `ndjson` (objects), `eventstream` (AWS frames as type,
+    payload, kind).
 
-    `action` is the fault: `close_at_once` (no byte), `reset` (a TCP reset), `hang` (no byte until released), `cut_mid_stream` (the
-    body, then the connection closes inside it), `hang_mid_stream` (the body, then silence until released). `chunked` sends the body
-    without a length and ends it properly. `pause_before` is an index into `sse`: lines from there on wait until released.
+    `action` is the fault: `close_at_once` (no byte), `reset` (a TCP reset), `hang` (no byte until released),
+    `cut_mid_stream` (the body, then the connection closes inside it), `hang_mid_stream` (the body, then silence until
+    released). `chunked` sends the body without a length and ends it properly. `pause_before` is an index into `sse`:
+    lines from there on wait until released.
     """
 
     status: int = 200

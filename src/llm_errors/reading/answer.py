@@ -1,19 +1,19 @@
 """What a reader returns for an answer, and what it must be able to do."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies
-from llm_errors.reading.fields import field, text
+from llm_errors.reading.fields import field, number, text
 
 
 @dataclass(frozen=True)
 class Answer:
     """One answer of a model: what may be wrong with it, and the content-free facts that a span shows.
 
-    `suspicion` is None when nothing in the answer can be a failure. `finish_reasons` are the provider's raw values, one per
-    candidate; a place whose finish reason was due and never came holds `error`, as the GenAI conventions say.
+    `suspicion` is None when nothing in the answer can be a failure. `finish_reasons` are the provider's raw values, one
+    per candidate; a place whose finish reason was due and never came holds `error`, as the GenAI conventions say.
     """
 
     suspicion: Evidence | None = None
@@ -24,11 +24,20 @@ class Answer:
     output_tokens: int | None = None
 
 
+class Identity(TypedDict, total=False):
+    """Model and id of an answer."""
+
+    model: str
+    id: str
+
+
 class Chunks(Protocol):
     """The state of one streamed answer, O(1) in memory."""
 
-    done: bool
-    """Whether the terminal event has been seen: whatever the caller does afterwards, the call is settled by what was seen."""
+    @property
+    def done(self) -> bool:
+        """Whether the terminal event has been seen: whatever the caller does then, what was seen settles the call."""
+        ...
 
     def chunk(self, chunk: Any) -> None:
         """Look at one parsed chunk."""
@@ -82,10 +91,9 @@ def unexpected(dialect: str, result: Any) -> Answer:
 
 def usage(result: Any, read: str, written: str) -> tuple[int | None, int | None]:
     """Input and output tokens of a usage object."""
-    tokens = field(result, read), field(result, written)
-    return tuple(t if isinstance(t, int) and not isinstance(t, bool) else None for t in tokens)  # type: ignore[return-value]
+    return number(field(result, read)), number(field(result, written))
 
 
-def identity(result: Any) -> dict[str, str]:
+def identity(result: Any) -> Identity:
     """Model and id of an answer, as keyword arguments of `Answer`."""
     return {"model": text(field(result, "model"), 256), "id": text(field(result, "id"), 256)}

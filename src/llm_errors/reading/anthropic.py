@@ -3,11 +3,11 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, items, text
 
 DIALECT = "anthropic"
-NATURAL = frozenset("end_turn stop_sequence tool_use pause_turn compaction stop".split())
+NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "compaction", "stop"])
 """Stop reasons of an answer that ended as it should; `pause_turn` asks the caller to continue."""
 _EMPTY = frozenset(("text", "thinking", "redacted_thinking"))
 """Content blocks that are no answer in themselves."""
@@ -57,7 +57,7 @@ class MessagesChunks:
         self.done = False
         self._content = self._seen = False
         self._stop = ""
-        self._identity: dict[str, str] = {}
+        self._identity: Identity = {}
         self._input: int | None = None
         self._output: int | None = None
         self._error: Evidence | None = None

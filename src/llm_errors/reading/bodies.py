@@ -1,4 +1,7 @@
-"""Error objects in response bodies, whichever provider wrote them: codes, message, wait, and findings about the content."""
+"""Error objects in response bodies, whichever provider wrote them.
+
+Codes, message, wait, and findings about the content.
+"""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +16,10 @@ _HTTP = range(300, 600)
 
 @dataclass(frozen=True)
 class ErrorBody:
-    """What an error body says. `status` is an HTTP status that the body itself names; `codes` come most specific first."""
+    """What an error body says.
+
+    `status` is an HTTP status that the body itself names; `codes` come most specific first.
+    """
 
     codes: tuple[str, ...] = ()
     message: str = ""
@@ -83,7 +89,8 @@ def _message(error: Any) -> str:
     found = parsed(field(error, "message", "Message", "detail", "msg"))
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None
-    return text(found) or text(field(found, "message"))
+    said = text(found) or text(field(found, "message"))
+    return "" if said.lstrip().startswith("<") else said  # a page is no message
 
 
 def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:
@@ -91,7 +98,9 @@ def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:
         wait = retry_after.from_duration(field(d, "retryDelay"))
         if wait is not None:
             return wait
-    return retry_after.bounded(field(error, "retry_after", "estimated_time") or field(outer, "retry_after", "estimated_time"))
+    return retry_after.bounded(
+        field(error, "retry_after", "estimated_time") or field(outer, "retry_after", "estimated_time")
+    )
 
 
 def _facts(error: Any, details: list[Any]) -> list[str]:
@@ -121,7 +130,10 @@ _ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)\D{0,20}?(\d[\d
 
 
 def _exceeds_limit(message: str) -> bool:
-    """Whether a rate-limit message says that this one request asks for more than the whole limit: no wait can help then."""
+    """Whether a rate-limit message says that this one request asks for more than the whole limit.
+
+    No wait can help then.
+    """
     lowered = message.lower()
     asked, allowed = _ASKED.search(lowered), _ALLOWED.search(lowered)
     if asked is None or allowed is None:

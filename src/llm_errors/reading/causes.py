@@ -13,7 +13,10 @@ SAME_AS = {"httpx2": "httpx", "httpcore2": "httpcore", "asyncio": "builtins", "c
 """Packages whose classes mean the same under both names (asyncio's TimeoutError is the builtin since Python 3.11)."""
 
 TRANSPORT_PACKAGES = frozenset(
-    "httpx httpcore httpx_aiohttp aiohttp requests urllib3 http socket ssl anyio h11 h2 grpc websockets select".split()
+    (
+        *("httpx", "httpcore", "httpx_aiohttp", "aiohttp", "requests", "urllib3"),
+        *("http", "socket", "ssl", "select", "anyio", "h11", "h2", "grpc", "websockets"),
+    )
 )
 _TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
 
@@ -40,9 +43,9 @@ DIALECT_BY_PACKAGE = {
 def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
     """The exception and its causes, outermost first: `__cause__`, else `original_exception`, else `__context__`.
 
-    A group is entered by its first member. `ambient` is the `id` of an exception that was being handled when the call began: it
-    is the application's business, so the chain stops before it. The end that only says "cancelled" (asyncio's way to end a
-    timeout) is left out.
+    A group is entered by its first member. `ambient` is the `id` of an exception that was being handled when the call
+    began: it is the application's business, so the chain stops before it. The end that only says "cancelled" (asyncio's
+    way to end a timeout) is left out.
     """
     links: list[BaseException] = []
     current: Any = exc
@@ -91,8 +94,7 @@ def is_transport(qualified: tuple[str, ...]) -> bool:
     """Whether an exception with these names is one of a network library, or a network error of Python itself."""
     return any(
         name.rpartition(".")[0] in TRANSPORT_PACKAGES
-        or name.rpartition(".")[2] in _TRANSPORT_BUILTINS
-        and name.startswith("builtins.")
+        or (name.rpartition(".")[2] in _TRANSPORT_BUILTINS and name.startswith("builtins."))
         for name in qualified
     )
 

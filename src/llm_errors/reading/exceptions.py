@@ -15,7 +15,10 @@ _HTTP = range(300, 600)
 
 
 def is_cancellation(exc: BaseException) -> bool:
-    """Whether the caller ended the call itself: any exception that is no `Exception` does, whichever loop or framework threw it."""
+    """Whether the caller ended the call itself.
+
+    Any exception that is no `Exception` does, whichever loop or framework threw it.
+    """
     members = causes.group(exc)
     if members:
         return all(map(is_cancellation, members))
@@ -29,7 +32,10 @@ def first_failure(exc: BaseException) -> BaseException:
 
 
 def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int = 0) -> Evidence:
-    """Evidence of one exception (no group). `dialect` and `provider` are used where the exception itself does not tell."""
+    """Evidence of one exception (no group).
+
+    `dialect` and `provider` are used where the exception itself does not tell.
+    """
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
     bearer = next((link for link in links if _status(link) is not None or _body(link) is not None), exc)
@@ -45,7 +51,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         codes=codes,
         exceptions=chain,
         facts=body.facts | _text_facts(links[0], chain[0]),
-        message=body.message or _plain_message(bearer, body) or (_transport_text(links, chain) if http is None else ""),
+        message=body.message or (_transport_text(links, chain) if http is None else ""),
         retry_after=_wait(bearer, body),
         embedded=embedded and bool(codes or body.status or body.message),
     )
@@ -106,18 +112,13 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
 
 
 def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
-    """Signals that some SDKs give only in the text of a plain Python error of their own; the text itself is never exported."""
+    """Signals that some SDKs give only in the text of a plain Python error; the text itself is never exported."""
     if _TEXT_BUILTINS.isdisjoint(names[:1]):
         return frozenset()
     said = str(exc)[:400].lower()
     if "authentication method" in said or ("credential" in said or "api_key" in said or "api key" in said):
         return frozenset(("missing_credentials",))
     return frozenset()
-
-
-def _plain_message(exc: BaseException, body: bodies.ErrorBody) -> str:
-    """The message attribute of SDKs that set it to the provider's own message field, and to nothing else."""
-    return text(field(exc, "message")) if body is bodies.NOTHING and field(exc, "details") is not None else ""
 
 
 def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ...]) -> str:
@@ -132,7 +133,9 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
 
 def _wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
     response = field(exc, "response")
-    headers = field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
+    headers = (
+        field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
+    )
     wait = retry_after.from_headers(headers)
     if wait is None:
         wait = body.retry_after

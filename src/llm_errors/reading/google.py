@@ -3,7 +3,7 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, suspect, unexpected, usage
+from llm_errors.reading.answer import Answer, Identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, items, text
 
 DIALECT = "google"
@@ -31,12 +31,17 @@ class GenerateContentReader:
         return GenerateContentChunks()
 
 
+_KNOWN = ("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata")
+_FIELDS = frozenset(
+    (*_KNOWN, "model_version", "modelVersion", "response_id", "responseId", "sdk_http_response", "sdkHttpResponse")
+)
+
+
 def _is_answer(result: Any) -> bool:
     """An empty object is an (empty) answer of Gemini's; one that holds only foreign fields is none."""
-    known = ("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata", "model_version", "modelVersion")
-    if field(result, *known) is not None or not isinstance(result, dict):
+    if field(result, *_KNOWN) is not None or not isinstance(result, dict):
         return field(result, "error") is None
-    return not {k for k in result if k not in (*known, "responseId", "response_id", "sdk_http_response", "sdkHttpResponse")}
+    return _FIELDS.issuperset(result)
 
 
 class GenerateContentChunks:
@@ -50,7 +55,7 @@ class GenerateContentChunks:
         self._content = self._seen = False
         self._block = ""
         self._finish: dict[int, str] = {}
-        self._identity: dict[str, str] = {}
+        self._identity: Identity = {}
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     @property
@@ -82,10 +87,13 @@ class GenerateContentChunks:
         if metadata is not None:
             snake = usage(metadata, "prompt_token_count", "candidates_token_count")
             camel = usage(metadata, "promptTokenCount", "candidatesTokenCount")
-            self._tokens = (snake[0] if snake[0] is not None else camel[0], snake[1] if snake[1] is not None else camel[1])
+            self._tokens = (
+                snake[0] if snake[0] is not None else camel[0],
+                snake[1] if snake[1] is not None else camel[1],
+            )
 
     def end(self) -> Answer:
-        """With a candidate the finish reason counts, without one the block reason; then nothing at all, then a missing end."""
+        """With a candidate its finish reason counts, without one the block reason; then nothing, then a missing end."""
         due = "error" if self._streamed else ""
         return Answer(
             self._suspicion(),

@@ -3,12 +3,27 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, is_json, items, text
 
 DIALECT = "openai"
 NATURAL = frozenset(
-    "stop eos eos_token end_turn stop_sequence tool_calls tool_use function_call complete load unload COMPLETE STOP TOOL_CALL".split()
+    [
+        "stop",
+        "eos",
+        "eos_token",
+        "end_turn",
+        "stop_sequence",
+        "tool_calls",
+        "tool_use",
+        "function_call",
+        "complete",
+        "load",
+        "unload",
+        "COMPLETE",
+        "STOP",
+        "TOOL_CALL",
+    ]
 )
 """Finish reasons of an answer that ended as it should, OpenAI's and those of compatible servers."""
 _MEDIA = ("audio", "images")
@@ -30,7 +45,9 @@ class ChatReader:
         if error is not None and suspicion is not None:
             suspicion = embedded_error(DIALECT, {"error": error}, suspicion.finish_reason)
         tokens = usage(field(result, "usage"), "prompt_tokens", "completion_tokens")
-        return Answer(suspicion, **identity(result), finish_reasons=finish, input_tokens=tokens[0], output_tokens=tokens[1])
+        return Answer(
+            suspicion, **identity(result), finish_reasons=finish, input_tokens=tokens[0], output_tokens=tokens[1]
+        )
 
     def chunks(self) -> "ChatChunks":
         """A fresh state."""
@@ -94,7 +111,7 @@ class ChatChunks:
         self._finish: dict[int, str] = {}
         self._content = self._refusal = self._prompt_filtered = False
         self._error: Evidence | None = None
-        self._identity: dict[str, str] = {}
+        self._identity: Identity = {}
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> None:

@@ -29,7 +29,7 @@ class DataReader:
 
 
 class MediaReader:
-    """Reads speech, transcripts and other bodies that may be of any type; only a page or an error object is a failure."""
+    """Reads speech, transcripts and other bodies of any type; only a page or an error object is a failure."""
 
     def whole(self, result: Any) -> Answer:
         """A page or an error object in place of the media."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, is_json, items, text
 
 DIALECT = "openai"
@@ -67,7 +67,10 @@ def _has_content(output: list[Any]) -> bool:
     for item in output:
         kind = text(field(item, "type"))
         if kind == "message":
-            if any(field(part, "text", "refusal", "type") not in (None, "", "output_text") for part in items(field(item, "content"))):
+            if any(
+                field(part, "text", "refusal", "type") not in (None, "", "output_text")
+                for part in items(field(item, "content"))
+            ):
                 return True
         elif kind != "reasoning":
             return True
@@ -83,7 +86,7 @@ class ResponsesChunks:
         self.done = False
         self._reader = reader
         self._answer: Answer | None = None
-        self._identity: dict[str, str] = {}
+        self._identity: Identity = {}
         self._content = self._refusal = self._seen = False
 
     def chunk(self, chunk: Any) -> None:
@@ -116,7 +119,9 @@ class ResponsesChunks:
         if answer is not None and not (self._content and answer.suspicion and "empty" in answer.suspicion.facts):
             return answer
         if answer is not None:  # the terminal event repeats no output, but there was some
-            return Answer(None, answer.model, answer.id, answer.finish_reasons, answer.input_tokens, answer.output_tokens)
+            return Answer(
+                None, answer.model, answer.id, answer.finish_reasons, answer.input_tokens, answer.output_tokens
+            )
         fact = "refusal" if self._refusal else "no_end" if self._content else "empty"
         finish = ("error",) if self._seen else ()
         return Answer(suspect(DIALECT, fact), **self._identity, finish_reasons=finish)

@@ -1,4 +1,7 @@
-"""How long the provider asks to wait: from headers, from the body, from an attribute. Always finite, 0 to 3600 s, or None."""
+"""How long the provider asks to wait: from headers, from the body, from an attribute.
+
+Always finite, 0 to 3600 s, or None.
+"""
 
 import math
 import re

@@ -13,7 +13,7 @@ def index(rows: Iterable[Rule]) -> Index:
     """The rows by their keys, in the order given."""
     found: dict[Key, list[Rule]] = {}
     for row in rows:
-        for key in row.keys():
+        for key in row.found_by():
             found.setdefault(key, []).append(row)
     return {key: tuple(rows) for key, rows in found.items()}
 

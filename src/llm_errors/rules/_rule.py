@@ -25,11 +25,12 @@ Key = tuple[str, str | int]
 class Rule:
     """A row. Empty conditions hold for everything.
 
-    `codes` are lower case and compare without regard to it; `exceptions` are `package.Class`, or `.Class` for that name in any package.
-    `says` are lower-case substrings of the message, of which one must be there: they refine a row matched by dialect and status
-    (or code), and can be switched off. `generic` marks a code or finish reason that says little and yields to the HTTP status;
-    `canonical` one that is of the HTTP status' own rank, such as Google's status names. Among rows of one rank the higher
-    `weight` wins (exceptions: how near the root cause the name is), then the one with more conditions.
+    `codes` are lower case and compare without regard to it; `exceptions` are `package.Class`, or `.Class` for that name
+    in any package. `says` are lower-case substrings of the message, of which one must be there: they refine a row
+    matched by dialect and status (or code), and can be switched off. `generic` marks a code or finish reason that says
+    little and yields to the HTTP status; `canonical` one that is of the HTTP status' own rank, such as Google's status
+    names. Among rows of one rank the higher `weight` wins (exceptions: how near the root cause the name is), then the
+    one with more conditions.
     """
 
     id: str
@@ -94,7 +95,7 @@ class Rule:
         given = (*where, self.codes, self.types, self.finish, self.block, self.exceptions, self.says)
         return sum(map(bool, given)) + len(self.facts) + (self.embedded is not None)
 
-    def keys(self) -> Iterator[Key]:
+    def found_by(self) -> Iterator[Key]:
         """What the row is found by: its most selective condition."""
         if self.codes:
             yield from (("code", c) for c in self.codes)

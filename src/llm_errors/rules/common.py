@@ -31,10 +31,15 @@ STATUS: Final = (
     _status(E.SERVER, "deadline_exceeded", 504),
     _status(E.SERVER, "overloaded", 529),
     _status(
-        E.SERVER, "other", *(s for s in range(501, 600) if s not in {502, 503, 504, 529, *range(520, 528)}), variant="5xx"
+        E.SERVER,
+        "other",
+        *(s for s in range(501, 600) if s not in {502, 503, 504, 529, *range(520, 528)}),
+        variant="5xx",
     ),
     Rule("common.http.404.model", E.NOT_FOUND, "model", status=frozenset({404}), facts=words("error_object")),
-    Rule("common.http.403.moderation", E.PROMPT_BLOCKED, "moderation", status=frozenset({403}), facts=words("moderation")),
+    Rule(
+        "common.http.403.moderation", E.PROMPT_BLOCKED, "moderation", status=frozenset({403}), facts=words("moderation")
+    ),
 )
 
 # Weight: 3 a root cause, 2 a precise name of an HTTP library, 1 a vague one, 0 a wrapper of an SDK.
@@ -105,7 +110,9 @@ EXCEPTIONS: Final = (
         " httpx.WriteError httpcore.WriteError httpx.CloseError requests.ChunkedEncodingError urllib3.ProtocolError",
         2,
     ),
-    _exception("connect", E.TRANSPORT, "other", "httpx.ConnectError httpcore.ConnectError urllib3.NewConnectionError", 2),
+    _exception(
+        "connect", E.TRANSPORT, "other", "httpx.ConnectError httpcore.ConnectError urllib3.NewConnectionError", 2
+    ),
     _exception(
         "protocol",
         E.BAD_REQUEST,
@@ -131,7 +138,9 @@ EXCEPTIONS: Final = (
         1,
     ),
     _exception("body.json", E.UNKNOWN, "unexpected_body", "json.JSONDecodeError httpx.DecodingError", 2),
-    _exception("schema", E.TOOL_PROTOCOL, "schema_mismatch", "pydantic_core.ValidationError pydantic.ValidationError", 2),
+    _exception(
+        "schema", E.TOOL_PROTOCOL, "schema_mismatch", "pydantic_core.ValidationError pydantic.ValidationError", 2
+    ),
     _exception("sdk.timeout", E.TIMEOUT, "other", ".APITimeoutError", 0),
     _exception("sdk.connection", E.TRANSPORT, "other", ".APIConnectionError", 0),
     _exception("sdk.body", E.UNKNOWN, "unexpected_body", ".APIResponseValidationError", 2),
@@ -145,7 +154,8 @@ CONTENT: Final = (
         E.UNKNOWN,
         "unrecognised_finish_reason",
         facts=words("unnatural_finish"),
-        weight=1,
+        generic=True,
+        weight=-1,
         kind="finish_reason",
     ),
     Rule("common.no_end", E.TRANSPORT, "stream_cut", facts=words("no_end")),

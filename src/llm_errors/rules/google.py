@@ -1,7 +1,7 @@
 """Rows of the google dialect: Gemini Developer API and Vertex AI.
 
-Names: `google.rpc.Code`, the reasons of `google.rpc.ErrorInfo` (googleapis `error_reason.proto`), and the `FinishReason` and
-`BlockedReason` enumerations of google-genai.
+Names: `google.rpc.Code`, the reasons of `google.rpc.ErrorInfo` (googleapis `error_reason.proto`), and the
+`FinishReason` and `BlockedReason` enumerations of google-genai.
 """
 
 from typing import Final

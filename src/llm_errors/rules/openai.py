@@ -1,7 +1,7 @@
 """Rows of the openai dialect: OpenAI, Azure OpenAI, and the many that speak its wire format.
 
-Codes: the literals of the openai SDK, Azure's, OpenRouter's and DeepSeek's documentation, vLLM's, llama.cpp's, groq's and
-LiteLLM's error bodies as public reports show them.
+Codes: the literals of the openai SDK, Azure's, OpenRouter's and DeepSeek's documentation, vLLM's, llama.cpp's, groq's
+and LiteLLM's error bodies as public reports show them.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """Attribute sets of metrics, made once per combination and bounded in number.
 
-The OpenTelemetry SDK folds everything past 2,000 attribute sets of an instrument into one; long before that the model, then the
-reason, becomes `other` here. The class never does.
+The OpenTelemetry SDK folds everything past 2,000 attribute sets of an instrument into one; long before that the model,
+then the reason, becomes `other` here. The class never does.
 """
 
 from collections.abc import Mapping

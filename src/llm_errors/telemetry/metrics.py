@@ -20,7 +20,9 @@ class Metrics:
     def __init__(self, meter: Meter) -> None:
         self._calls = meter.create_counter(semconv.CALLS, "{call}", "Model calls that have ended, by outcome.")
         self._errors = meter.create_counter(semconv.ERRORS, "{error}", "Failed model calls, by class and reason.")
-        self._retries = meter.create_counter(semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid.")
+        self._retries = meter.create_counter(
+            semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid."
+        )
         self._own = meter.create_counter(semconv.INSTRUMENTATION_ERRORS, "{error}", "Failures of this instrumentation.")
         self._duration = meter.create_histogram(
             semconv.DURATION, "s", "GenAI operation duration.", explicit_bucket_boundaries_advisory=_BUCKETS

@@ -1,6 +1,7 @@
 """Other instrumentations of the same SDK: whether one is active, and whose span the current one is.
 
-Peers are recognised by what they say of themselves: the dependencies of their instrumentor, and the attributes of their spans.
+Peers are recognised by what they say of themselves: the dependencies of their instrumentor, and the attributes of their
+spans.
 """
 
 import re

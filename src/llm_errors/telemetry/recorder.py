@@ -31,6 +31,7 @@ class Recorder:
         spans_of: spans.Spans,
         metrics: Metrics,
         log: FailureLog | None,
+        *,
         hook: FailureHook | None = None,
         own_rules: Index | None = None,
     ) -> None:
@@ -39,7 +40,7 @@ class Recorder:
 
     def enabled(self) -> bool:
         """Whether instrumentation is not suppressed in this context."""
-        return is_instrumentation_enabled()
+        return bool(is_instrumentation_enabled())
 
     def open(self, info: CallInfo) -> spans.Scope:
         """Find or make the call's span."""
@@ -64,7 +65,9 @@ class Recorder:
         scope = scope or spans.Scope(None, False, True)
         evidence = ending.evidence
         failure = quietly("decide", None, self._decide, evidence) if evidence is not None else None
-        attributes = quietly("attributes", {}, self._attributes, failure, ending) if failure is not None else {}
+        attributes: dict[str, Any] = {}
+        if failure is not None:
+            attributes = quietly("attributes", attributes, self._attributes, failure, ending)
         context = quietly("context", None, self._context, scope, failure)
         quietly("metrics", None, self._count, scope, ending, failure, context)
         if failure is not None:

@@ -72,7 +72,7 @@ def _start_attributes(info: CallInfo) -> dict[str, Value]:
 
 def enter(scope: Scope) -> Any:
     """Make our own span current."""
-    return context_api.attach(scope.context) if scope.own else None
+    return context_api.attach(scope.context) if scope.context is not None else None
 
 
 def leave(token: Any) -> None:
@@ -84,19 +84,30 @@ def leave(token: Any) -> None:
 def write(scope: Scope, ending: Ending, failure: Classification | None, attributes: Mapping[str, Value]) -> None:
     """Put the end of the call on its span, and end it if it is ours. An adopted span that has ended is left alone."""
     span = scope.span
-    if span is None or not span.is_recording():
-        if span is not None and scope.own:
+    if span is None:
+        return
+    try:
+        if span.is_recording():
+            written = dict(attributes)
+            if ending.retries:
+                written[semconv.RETRY_COUNT] = ending.retries
+            (_write_own if scope.own else _write_adopted)(span, written, ending, failure)
+    finally:
+        if scope.own:
             span.end()
-        return
-    written: dict[str, Value] = dict(attributes)
-    if ending.retries:
-        written[semconv.RETRY_COUNT] = ending.retries
-    if not scope.own:
-        if failure is None and not ending.cancelled and semconv.ERROR_CLASS in (getattr(span, "attributes", None) or {}):
-            written[semconv.ERROR_RECOVERED] = True
-        if written:
-            span.set_attributes(written)
-        return
+
+
+def _write_adopted(span: Any, written: dict[str, Value], ending: Ending, failure: Classification | None) -> None:
+    """The last failure stands; a later success under the same span says that the first was recovered from."""
+    healthy = failure is None and not ending.cancelled
+    if healthy and semconv.ERROR_CLASS in (getattr(span, "attributes", None) or {}):
+        written[semconv.ERROR_RECOVERED] = True
+    if written:
+        span.set_attributes(written)
+
+
+def _write_own(span: Span, written: dict[str, Value], ending: Ending, failure: Classification | None) -> None:
+    """The conventions' facts beside ours, and the status, which in-band blocks and truncation leave unset."""
     _describe(written, ending)
     if failure is not None and not _is_policy_answer(failure):
         written[semconv.ERROR_TYPE] = error_type(ending, failure)
@@ -105,7 +116,6 @@ def write(scope: Scope, ending: Ending, failure: Classification | None, attribut
         written[semconv.OUTCOME] = semconv.CANCELLED
     if written:
         span.set_attributes(written)
-    span.end()
 
 
 def _describe(written: dict[str, Value], ending: Ending) -> None:
