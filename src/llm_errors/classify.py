@@ -96,6 +96,17 @@ def _code(evidence: Evidence, row: Rule) -> str:
     return decided or (evidence.codes[0] if evidence.codes else natural)
 
 
+def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:
+    """Every row that holds, in the order of precedence: the first one decides. For people; `decide` needs only the best."""
+    found: dict[str, Rule] = {}
+    for index in (own or {}, INDEX):
+        ranked = [((row.rank, row.weight, depth, -place, row.conditions), row) for row, depth, place in _candidates(index, evidence)]
+        for _, row in sorted(ranked, key=lambda pair: pair[0], reverse=True):
+            if row.holds(evidence, messages):
+                found.setdefault(row.id, row)
+    return list(found.values()) or [_fallback(evidence)]
+
+
 def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
     best: tuple[Precedence, Rule] | None = None
     for row, depth, place in _candidates(index, evidence):
