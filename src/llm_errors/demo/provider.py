@@ -126,6 +126,7 @@ class Provider:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a body waits 40 ms for its head
             threading.Thread(target=self._serve, args=(connection,), daemon=True, name="provider").start()
 
     def _serve(self, connection: socket.socket) -> None:
