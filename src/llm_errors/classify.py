@@ -97,14 +97,18 @@ def _code(evidence: Evidence, row: Rule) -> str:
 
 
 def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:
-    """Every row that holds, in the order of precedence: the first one decides. For people; `decide` needs only the best."""
+    """Every row that holds, in the order of precedence: the first decides. For people; `decide` needs only the best."""
     found: dict[str, Rule] = {}
     for index in (own or {}, INDEX):
-        ranked = [((row.rank, row.weight, depth, -place, row.conditions), row) for row, depth, place in _candidates(index, evidence)]
+        ranked = [(_precedence(*candidate), candidate[0]) for candidate in _candidates(index, evidence)]
         for _, row in sorted(ranked, key=lambda pair: pair[0], reverse=True):
             if row.holds(evidence, messages):
                 found.setdefault(row.id, row)
     return list(found.values()) or [_fallback(evidence)]
+
+
+def _precedence(row: Rule, depth: int, place: int) -> Precedence:
+    return row.rank, row.weight, depth, -place, row.conditions
 
 
 def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
@@ -112,7 +116,7 @@ def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
     for row, depth, place in _candidates(index, evidence):
         if not row.holds(evidence, messages):
             continue
-        precedence = (row.rank, row.weight, depth, -place, row.conditions)
+        precedence = _precedence(row, depth, place)
         if best is None or precedence > best[0]:
             best = precedence, row
     return best[1] if best else None

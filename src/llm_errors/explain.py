@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from llm_errors import promote
+from llm_errors import user_rules as user
 from llm_errors.classify import considered, decide
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.reading import saved
 from llm_errors.recovery import plan
 from llm_errors.recovery.verdict import provider_name
-from llm_errors.rules import Index, user
+from llm_errors.rules import Index
 from llm_errors.taxonomy import HANDLING, ErrorClass
 
 DIALECT_BY_PROVIDER = {

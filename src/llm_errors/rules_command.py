@@ -5,7 +5,7 @@ import json
 import sys
 from typing import Any
 
-from llm_errors.rules import user
+from llm_errors import user_rules as user
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:

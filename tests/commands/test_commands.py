@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llm_errors import cli, promote
-from llm_errors.rules import user
+from llm_errors import user_rules as user
 
 GEMINI_KEY = {"error": {"code": 400, "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}}
 

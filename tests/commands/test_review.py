@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from llm_errors import cli
+from llm_errors import user_rules as user
 from llm_errors.demo.provider import Reply, Request
-from llm_errors.rules import user
 
 NOW = time.time()
 

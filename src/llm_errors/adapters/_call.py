@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from llm_errors.adapters import _drops
+from llm_errors.adapters._keeper import Keeper
 from llm_errors.adapters._layers import LAYER, Layer
 from llm_errors.adapters._protocol import Adapter, CallInfo
 from llm_errors.evidence import Evidence
@@ -273,34 +274,3 @@ class RunningCall:
     def keep_too(self, holder: Any, other: Any) -> None:
         """Let a second object, such as the observer of a body, end what the first one keeps."""
         vars(other)[HOLDER] = vars(holder)[HOLDER]
-
-
-class Keeper:
-    """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped."""
-
-    __slots__ = ("_call", "_unread")
-
-    def __init__(self, call: RunningCall, unread: Callable[[], Answer] | None = None) -> None:
-        self._call, self._unread = call, unread
-
-    def end(self) -> None:
-        """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
-        if not self._call.is_open:
-            return
-        if self._unread is None:
-            self._call.abandoned()
-        else:
-            self._call.settle(self._unread())
-
-    def body_ended(self, how: str, error: BaseException | None) -> None:
-        """The SDK is about to end its own span over a body that was `read`, `closed` or `failed`."""
-        if error is not None:
-            self._call.failed(error)
-        elif how == "read" and self._unread is None:
-            self._call.exhausted()
-        else:
-            self.end()
-
-    def __del__(self) -> None:
-        if self._call.is_open:
-            _drops.settle(self.end)
