@@ -3,6 +3,7 @@
 Importing it imports OpenTelemetry's API and no SDK.
 """
 
+import logging
 from collections.abc import Collection
 from typing import Any
 
@@ -13,6 +14,7 @@ from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 from llm_errors import safety, semconv
 from llm_errors.adapters import ALL
 from llm_errors.adapters._driver import Driver
+from llm_errors.rules import Index
 from llm_errors.settings import Settings
 from llm_errors.settings import read as read_settings
 from llm_errors.telemetry.logs import FailureLog
@@ -20,6 +22,8 @@ from llm_errors.telemetry.metrics import Metrics
 from llm_errors.telemetry.recorder import Recorder
 from llm_errors.telemetry.spans import Spans
 from llm_errors.version import __version__
+
+_log = logging.getLogger("llm_errors")
 
 
 class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
@@ -69,5 +73,25 @@ def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder,
     if settings.logs:
         log = FailureLog(get_logger(*scope, given.get("logger_provider"), schema_url=semconv.SCHEMA_URL))
     instruments = Metrics(meter)
-    spans = Spans(tracer, settings.spans)
-    return Recorder(settings, spans, instruments, log, hook=given.get("failure_hook")), instruments
+    recorder = Recorder(
+        settings,
+        Spans(tracer, settings.spans),
+        instruments,
+        log,
+        hook=given.get("failure_hook"),
+        own_rules=_own_rules(settings.rules_file),
+    )
+    return recorder, instruments
+
+
+def _own_rules(path: str) -> Index | None:
+    """The user's own rows. A file with a problem disables itself with one error, and never the instrumentation."""
+    if not path:
+        return None
+    from llm_errors import user_rules
+
+    rows, problems = user_rules.load(path)
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        _log.error("LLM_ERRORS_RULES_FILE is not used: %s%s. Check it with: llm-errors rules check", problems[0], more)
+    return rows

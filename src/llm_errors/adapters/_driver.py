@@ -9,15 +9,15 @@ import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
 import wrapt
 
 from llm_errors.adapters import _drops, _layers
-from llm_errors.adapters._call import ACTIVE, RunningCall, Sink
-from llm_errors.adapters._protocol import Adapter, CallInfo, Framework, Target
-from llm_errors.adapters._wrappers import WRAPPERS
+from llm_errors.adapters._call import ACTIVE, Keeper, RunningCall, Sink, keeper_of
+from llm_errors.adapters._protocol import Adapter, CallInfo, Framework, Kind, Target
 from llm_errors.safety import quietly, warn_once
 
 Function = Callable[..., Any]
@@ -97,7 +97,7 @@ class Driver:
 
     def _put(self, owner: type, target: Target, adapter: Adapter) -> None:
         outer, original = _innermost(_static(owner, target.attribute))
-        wrapper = WRAPPERS[target.kind](_Edge(self, adapter, self._sink), original)
+        wrapper = _WRAPPERS[target.kind](_Edge(self, adapter, self._sink, target.through), original)
         functools.update_wrapper(wrapper, original)
         wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
@@ -124,10 +124,10 @@ def _innermost(function: Any) -> tuple[Any, Any]:
 class _Edge:
     """What a wrapper may call of ours; nothing here raises into the application's call."""
 
-    __slots__ = ("adapter", "driver", "sink")
+    __slots__ = ("adapter", "driver", "sink", "through")
 
-    def __init__(self, driver: Driver, adapter: Adapter, sink: Sink) -> None:
-        self.driver, self.adapter, self.sink = driver, adapter, sink
+    def __init__(self, driver: Driver, adapter: Adapter, sink: Sink, through: str) -> None:
+        self.driver, self.adapter, self.sink, self.through = driver, adapter, sink, through
 
     def begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
         """The call that begins, or None to stay out."""
@@ -136,14 +136,15 @@ class _Edge:
         return quietly("begin", None, self._begin, instance, args, kwargs)
 
     def _begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
+        request = (id(instance), *map(id, args), *map(id, kwargs.values()))
         outer = ACTIVE.get()
-        if outer is not None and outer.adapter is self.adapter and outer.is_open:
+        if outer is not None and outer.request == request and outer.adapter is self.adapter:
             return None  # an inner class of the same chain: the call counts once
         info = self.adapter.describe(instance, args, kwargs)
         if info is None or not self.sink.enabled():
             return None
-        call = RunningCall(self.adapter, info, self.sink, id(sys.exc_info()[1]))
-        self.adapter.begin(call, args, kwargs)
+        call = RunningCall(self.adapter, info, self.sink, request, id(sys.exc_info()[1]))
+        quietly("begin", None, self.adapter.begin, call, args, kwargs)
         call.enter()
         return call
 
@@ -163,7 +164,7 @@ class _Edge:
         """A call that is reported when it has ended; to be settled and left at once."""
         if not self.driver.active or not self.sink.enabled():
             return None
-        call = RunningCall(self.adapter, info, self.sink, 0)
+        call = RunningCall(self.adapter, info, self.sink)
         call.enter()
         call.since(started, first_chunk)
         return call
@@ -180,3 +181,176 @@ class _Edge:
         """The feed of a framework's model call, looked at on its way; the feed itself to stay out."""
         info = self.adapter.describe(instance, args, kwargs) if self.driver.active else None
         return feed if info is None else _layers.LayeredCall(self.late, info).watch(feed)
+
+    def closed(self, holder: Any) -> None:
+        """The application closed a stream or a raw response."""
+        keeper = quietly("close", None, keeper_of, holder, self.through)
+        if keeper is not None:
+            quietly("close", None, keeper.end)
+
+
+def _call(edge: _Edge, original: Function) -> Function:
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        call = edge.begin(self, args, kwargs)
+        if call is None:
+            return original(self, *args, **kwargs)
+        try:
+            result = original(self, *args, **kwargs)
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        finally:
+            quietly("leave", None, call.leave)
+        call.returned(result)
+        return result
+
+    return wrapper
+
+
+def _async_call(edge: _Edge, original: Function) -> Function:
+    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        call = edge.begin(self, args, kwargs)
+        if call is None:
+            return await original(self, *args, **kwargs)
+        try:
+            result = await original(self, *args, **kwargs)
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        finally:
+            quietly("leave", None, call.leave)
+        call.returned(result)
+        return result
+
+    return wrapper
+
+
+def _generator(edge: _Edge, original: Function) -> Function:
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # Runs at the first step, which is when the SDK sends the request; no context stays attached across a yield.
+        call = edge.begin(self, args, kwargs)
+        if call is None:
+            return (yield from original(self, *args, **kwargs))
+        try:
+            inner = original(self, *args, **kwargs)
+            first = [next(inner)]
+        except StopIteration:
+            first = []
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        finally:
+            quietly("leave", None, call.leave)
+        return (yield from call.follow(chain(first, inner)))
+
+    return wrapper
+
+
+def _async_generator(edge: _Edge, original: Function) -> Function:
+    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        call = edge.begin(self, args, kwargs)
+        if call is None:
+            return await original(self, *args, **kwargs)
+        try:
+            result = await original(self, *args, **kwargs)
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        finally:
+            quietly("leave", None, call.leave)
+        return call.follow_async(result, Keeper(call))
+
+    return wrapper
+
+
+def _attempt(edge: _Edge, original: Function) -> Function:
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        call = edge.active()
+        if call is None:
+            return original(self, *args, **kwargs)
+        quietly("attempt", None, call.attempt_begins)
+        try:
+            return original(self, *args, **kwargs)
+        except BaseException as exc:
+            quietly("attempt", None, call.attempt_failed, exc)
+            raise
+
+    return wrapper
+
+
+def _async_attempt(edge: _Edge, original: Function) -> Function:
+    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        call = edge.active()
+        if call is None:
+            return await original(self, *args, **kwargs)
+        quietly("attempt", None, call.attempt_begins)
+        try:
+            return await original(self, *args, **kwargs)
+        except BaseException as exc:
+            quietly("attempt", None, call.attempt_failed, exc)
+            raise
+
+    return wrapper
+
+
+def _retry(edge: _Edge, original: Function) -> Function:
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        edge.retry(kwargs)
+        return original(self, *args, **kwargs)
+
+    return wrapper
+
+
+def _async_retry(edge: _Edge, original: Function) -> Function:
+    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        edge.retry(kwargs)
+        return await original(self, *args, **kwargs)
+
+    return wrapper
+
+
+def _close(edge: _Edge, original: Function) -> Function:
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            edge.closed(self)
+
+    return wrapper
+
+
+def _async_close(edge: _Edge, original: Function) -> Function:
+    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return await original(self, *args, **kwargs)
+        finally:
+            edge.closed(self)
+
+    return wrapper
+
+
+def _body_end(edge: _Edge, original: Function) -> Function:
+    def wrapper(self: Any, how: str, error: BaseException | None = None) -> Any:
+        keeper = quietly("close", None, keeper_of, self)
+        if keeper is not None:
+            quietly("close", None, keeper.body_ended, how, error)
+        return original(self, how, error)
+
+    return wrapper
+
+
+_WRAPPERS: dict[Kind, Callable[[_Edge, Function], Function]] = {
+    Kind.CALL: _call,
+    Kind.ASYNC_CALL: _async_call,
+    Kind.GENERATOR: _generator,
+    Kind.ASYNC_GENERATOR: _async_generator,
+    Kind.ATTEMPT: _attempt,
+    Kind.ASYNC_ATTEMPT: _async_attempt,
+    Kind.RETRY: _retry,
+    Kind.ASYNC_RETRY: _async_retry,
+    Kind.CLOSE: _close,
+    Kind.ASYNC_CLOSE: _async_close,
+    Kind.REFUSAL: _layers.refusal,
+    Kind.FEED: _layers.feed,
+    Kind.BODY_END: _body_end,
+}

@@ -61,6 +61,8 @@ class Target:
     kind: Kind
     when: Callable[[type], bool] | None = None
     optional: bool = False
+    through: str = ""
+    """Of a helper that can be closed: the attribute in which it holds the stream."""
 
     @property
     def name(self) -> str:

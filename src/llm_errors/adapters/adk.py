@@ -1,7 +1,8 @@
 """google-adk: a run's own budget, and verdicts on models that no SDK adapter sees.
 
-ADK calls google-genai, litellm or anthropic, whose adapters report. What only ADK knows: that `max_llm_calls` is spent,
-which it says by raising before the model is called; and what models of other kinds, or its own reading, came to.
+ADK calls google-genai, litellm or anthropic, whose adapters report. What only ADK knows: that `max_llm_calls` is
+reached, which it says by raising before the model is called; and what models of other kinds, or its own reading, came
+to.
 """
 
 import os

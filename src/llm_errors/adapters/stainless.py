@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from llm_errors.adapters._call import HOLDER, RunningCall
+from llm_errors.adapters._call import RunningCall, keeper_of
 from llm_errors.adapters._endpoints import address_of, provider_of
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
@@ -43,7 +43,9 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
 }
 """The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
 
-_RAW = "X-Stainless-Raw-Response"
+_HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
+"""Helpers around a stream that close its response past it; those of other SDKs close the stream itself."""
+_HELD = "_raw_stream"
 
 
 @lru_cache(maxsize=512)
@@ -89,6 +91,10 @@ class Stainless:
         yield Target(f"{self.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
         yield Target(f"{self.package}._response", "APIResponse", "close", Kind.CLOSE)
         yield Target(f"{self.package}._response", "AsyncAPIResponse", "close", Kind.ASYNC_CLOSE)
+        for module, helper in _HELPERS:
+            inside = f"{self.package}.lib.streaming.{module}"
+            yield Target(inside, helper, "close", Kind.CLOSE, optional=True, through=_HELD)
+            yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
 
     def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a POST to one of `PATHS`."""
@@ -137,17 +143,15 @@ class Stainless:
         """A parsed answer has been settled by the listener; a raw one ends when it is parsed, closed or dropped."""
         if not call.is_open:
             return
-        response = (
-            result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
-        )
+        response = field(result, "http_response", "response")
+        if response is None and number(field(result, "status_code")) is not None:
+            response = result  # the HTTP library's own, which the application asked for
         if response is None or not hasattr(result, "__dict__"):
             call.settle(call.observe(result))
             return
-        if HOLDER not in vars(result):
+        if keeper_of(result) is None:
             call.keep(result, _Unread(call, response))
-        native = field(field(response, "stream"), "stream_observer")
-        if native is not None:
-            call.keep_too(result, native)
+        _keep_native(call, result, response)
 
     def attempt_failed(self, call: RunningCall, kwargs: dict[str, Any]) -> Evidence | None:
         """From the failed response, or else from the exception that the SDK is handling."""
@@ -211,9 +215,17 @@ def _observe(call: RunningCall, result: Any) -> Answer | None:
     content_type = str(field(field(result.response, "headers"), "content-type") or "")
     call.is_stream_body = not ("html" in content_type or content_type.startswith("application/json"))
     call.keep(result)
+    _keep_native(call, result, result.response)
     follow = call.follow_async if hasattr(result, "__anext__") else call.follow
     result._iterator = follow(result._iterator)
     return None
+
+
+def _keep_native(call: RunningCall, holder: Any, response: Any) -> None:
+    """The SDK's own span over the body (anthropic 2) is written to before it ends."""
+    native = field(field(response, "stream"), "stream_observer")
+    if native is not None:
+        call.keep_too(holder, native)
 
 
 class _Unread:

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def is_inference(span: Span, own_operation: str = "") -> bool:
-    """Whether a span that still records is someone else's for a model call, or for the operation asked about."""
+    """Whether a span that still records stands for a model call of someone else's, or for `own_operation`."""
     if not span.is_recording():
         return False
     attributes = getattr(span, "attributes", None) or {}
