@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from promises.wire import Clients
+from tests.promises.wire import Clients
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncIterator, Callable, Generator
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from llm_errors.adapters import _drops
+from llm_errors.adapters._keeper import HOLDER, Keeper
 from llm_errors.adapters._layers import LAYER, Layer
 from llm_errors.adapters._protocol import Adapter, CallInfo
+from llm_errors.adapters._sink import Ending, Sink
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions
 from llm_errors.reading.answer import Answer, Chunks
@@ -16,62 +18,14 @@ from llm_errors.safety import quietly
 
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
 """The call whose SDK code is running in this context."""
-HOLDER = "_llm_errors_keeper"
-"""The attribute of a stream or raw response that ties it to its call."""
 
 _FAILED: Any = object()
-
-
-def _overlook(chunk: Any) -> None:
-    """What is done with a chunk when our own reader could not be made."""
-
-
 _UNREADABLE = Evidence()
 """A failure that our own code could not read."""
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How a call ended: what the sink is told, once."""
-
-    info: CallInfo
-    evidence: Evidence | None
-    cancelled: bool
-    answer: Answer
-    duration: float
-    """Seconds."""
-    time_to_first_chunk: float | None
-    retries: int
-    counted: bool = False
-    """Whether a layer below has counted the call already: then only the failure is new."""
-
-
-class Sink(Protocol):
-    """Where calls are reported to."""
-
-    def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        ...
-
-    def open(self, info: CallInfo) -> Any:
-        """A call begins: find or make its span."""
-        ...
-
-    def enter(self, scope: Any) -> Any:
-        """Make the call's own span current; returns what `leave` needs."""
-        ...
-
-    def leave(self, token: Any) -> None:
-        """Undo `enter`."""
-        ...
-
-    def retried(self, info: CallInfo, evidence: Evidence) -> None:
-        """An attempt failed that the SDK's own retry hides."""
-        ...
-
-    def close(self, scope: Any, ending: Ending) -> None:
-        """The call ended."""
-        ...
+def _overlook(chunk: Any) -> None:
+    """What is done with a chunk when our own reader could not be made."""
 
 
 class RunningCall:
@@ -293,53 +247,3 @@ class RunningCall:
     def keep_too(self, holder: Any, other: Any) -> None:
         """Let a second object, such as the observer of a body, end what the first one keeps."""
         vars(other)[HOLDER] = vars(holder)[HOLDER]
-
-
-class Keeper:
-    """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped. A copy of it is None."""
-
-    __slots__ = ("_call", "_number", "_unread")
-
-    def __init__(self, call: RunningCall, unread: Callable[[], Answer] | None = None) -> None:
-        self._call, self._number, self._unread = call, call.keeps, unread
-
-    @property
-    def counts(self) -> bool:
-        """Whether the call is still open, and this its last keeper."""
-        return self._call.is_open and self._number == self._call.keeps
-
-    def end(self) -> None:
-        """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
-        if not self.counts:
-            return
-        if self._unread is None:
-            self._call.abandoned()
-        else:
-            self._call.settle(quietly("answer", Answer(), self._unread))
-
-    def body_ended(self, how: str, error: BaseException | None) -> None:
-        """The SDK is about to end its own span over a body that was `read`, `closed` or `failed`."""
-        if not self.counts:
-            return
-        if error is not None:
-            self._call.failed(error)
-        elif how == "read" and self._unread is None:
-            self._call.exhausted()
-        else:
-            self.end()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(None), ()
-
-    def __del__(self) -> None:
-        if self.counts:
-            _drops.settle(self.end)
-
-
-def keeper_of(holder: Any, through: str = "") -> Keeper | None:
-    """The keeper that is tied to an object, or to the one that it holds in the attribute `through`."""
-    kept: Any = vars(holder)
-    if through and HOLDER not in kept:
-        kept = vars(kept[through])
-    found = kept.get(HOLDER)
-    return found if isinstance(found, Keeper) else None

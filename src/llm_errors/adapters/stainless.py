@@ -13,8 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from llm_errors.adapters._call import RunningCall, keeper_of
+from llm_errors.adapters._call import RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
+from llm_errors.adapters._keeper import keeper_of
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
@@ -40,6 +41,7 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
     "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
     "/audio/translations": (TRANSCRIPTION, results.MEDIA),
     "/rerank": (RERANK, results.MODERATIONS),
+    "/interactions": (IMAGE, results.INTERACTIONS),
 }
 """The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
 
@@ -244,7 +246,8 @@ class _Unread:
         return self._call.info.reader.whole(parsed(body))
 
 
-def _pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+def pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+    """Client classes of a module, each with its async twin."""
     return tuple((module, prefix + name) for name in names for prefix in ("", "Async"))
 
 
@@ -256,16 +259,16 @@ def _simple(sdk: str, distribution: str, versions: str, package: str, client: st
         package,
         "openai",
         provider,
-        _pairs(f"{package}._client", client),
+        pairs(f"{package}._client", client),
         {client: provider, f"Async{client}": provider},
     )
 
 
 _ANTHROPIC_CLIENTS = (
-    *_pairs("anthropic._client", "Anthropic"),
-    *_pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
-    *_pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
-    *_pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
+    *pairs("anthropic._client", "Anthropic"),
+    *pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
+    *pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
+    *pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
 )
 """Foundry's, AWS' and Google Cloud's clients inherit from Anthropic's."""
 
@@ -282,9 +285,10 @@ _ANTHROPIC_PROVIDERS = {
 _AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
 
 ADAPTERS: tuple[Stainless, ...] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"),
-    _AZURE), Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS,
-    _ANTHROPIC_PROVIDERS), _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
+    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", pairs("openai._client", "OpenAI"), _AZURE),
+    Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic",
+              _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
+    _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
     _simple("together", "together", ">=2,<4", "together", "Together", "together_ai"),
     _simple("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
     _simple("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),

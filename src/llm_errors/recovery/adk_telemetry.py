@@ -33,7 +33,7 @@ class Telemetry:
         recorder = self._active()
         if recorder is None or not recorder.enabled():
             return
-        call = RunningCall(_ADK, info, recorder, 0)
+        call = RunningCall(_ADK, info, recorder)
         call.counted = counted
         call.enter()
         call.since(started, None)

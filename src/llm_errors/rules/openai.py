@@ -132,8 +132,8 @@ FINISH: Final = (
             " function_call_filter malformed_tool_use"),
     _finish("resource", E.SERVER, "overloaded", "insufficient_system_resource"),
     _finish("network", E.SERVER, "upstream", "network_error"),
-    _finish("abort", E.SERVER, "other", "abort aborted failed"),
-    _finish("error", E.SERVER, "other", "error ERROR", generic=True),
+    _finish("abort", E.SERVER, "other", "abort aborted"),
+    _finish("error", E.SERVER, "other", "error ERROR failed", generic=True),
 )  # fmt: skip
 
 EXCEPTIONS: Final = (

@@ -7,8 +7,8 @@ from typing import Any
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from llm_errors import semconv
-from llm_errors.adapters._call import Ending
 from llm_errors.adapters._protocol import CallInfo
+from llm_errors.adapters._sink import Ending
 from llm_errors.classify import decide
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.rules import Index

@@ -8,8 +8,8 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from llm_errors import semconv
-from llm_errors.adapters._call import Ending
 from llm_errors.adapters._protocol import CallInfo
+from llm_errors.adapters._sink import Ending
 from llm_errors.evidence import Classification
 from llm_errors.reading.answer import Answer
 from llm_errors.taxonomy import HANDLING, View

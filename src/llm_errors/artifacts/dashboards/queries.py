@@ -40,7 +40,7 @@ class Queries:
         """Names of the recorded series."""
         return Series(self.options.service_label, self.options.window)
 
-    # --- what the variables select ---------------------------------------------------------------------------------------
+    # --- what the variables select ---
     @property
     def of_service(self) -> str:
         """Matcher of the service variable."""
@@ -60,7 +60,7 @@ class Queries:
         """The values that a variable offers."""
         return f"label_values({selector(semconv.CALLS, *self.options.selectors, *matchers)}, {label})"
 
-    # --- building blocks -------------------------------------------------------------------------------------------------
+    # --- building blocks ---
     def errors(self, *matchers: str) -> str:
         """New errors in 5 minutes, as selected."""
         return selector(self.series.errors, *self.of_call, *matchers)
@@ -90,7 +90,7 @@ class Queries:
         per_event = "" if span == PER_BAR else " / 5"
         return sum_by(by, f"sum_over_time({self.errors(one_of(CLASS, classes))}[{span}]){per_event}")
 
-    # --- reliability -----------------------------------------------------------------------------------------------------
+    # --- reliability ---
     def availability(self) -> str:
         """Availability over the budget's period."""
         return f"1 - {selector(self.series.bad_ratio('service', self.options.window), self.of_service)}"
@@ -142,7 +142,7 @@ class Queries:
         raw = selector(semconv.ERRORS, *self.options.selectors, *self.of_call, one_of(CLASS, classes))
         return sum_by((CLASS,), f"rate({raw}[$__rate_interval])")
 
-    # --- correctness and review ------------------------------------------------------------------------------------------
+    # --- correctness and review ---
     def total(self, classes: Sequence[str]) -> str:
         """New errors in the range, 0 without any."""
         return f"round(sum(sum_over_time({self.errors(one_of(CLASS, classes))}[{IN_RANGE}])) / 5) or vector(0)"
@@ -169,7 +169,7 @@ class Queries:
         by = self.series.by_class
         return self.share_of_model(tool, by, "1h"), self.share_of_model(overflow, by, "1h")
 
-    # --- policy ----------------------------------------------------------------------------------------------------------
+    # --- policy ---
     def policy_share(self, classes: Sequence[str]) -> str:
         """Share of each model's calls by class over the last hour."""
         error = selector(self.series.class_errors, *self.of_model, one_of(CLASS, classes))
@@ -180,7 +180,7 @@ class Queries:
         errors = sum_by((CLASS,), f"sum_over_time({self.errors(one_of(CLASS, classes))}[1h] offset 7d)")
         return f"{errors}\n/ on () group_left ()\n(sum(sum_over_time({self.calls()}[1h] offset 7d)) > 0)"
 
-    # --- overview --------------------------------------------------------------------------------------------------------
+    # --- overview ---
     def firing(self, view: str = "") -> str:
         """Alerts of this package that fire, as `ALERTS` tells."""
         matchers = ('alertstate="firing"', 'alertname=~"LLM.+"', self.of_service, f'view="{view}"' if view else "")
@@ -197,7 +197,7 @@ class Queries:
         errors = sum_by(by, promql.over("$__rate_interval", self.errors()))
         return f"{errors}\n/\n({sum_by(by, promql.over('$__rate_interval', self.calls()))} > 0)"
 
-    # --- logs ------------------------------------------------------------------------------------------------------------
+    # --- logs ---
     def fingerprints(self) -> str:
         """LogQL: unclassified failures by fingerprint."""
         keys = ", ".join(
