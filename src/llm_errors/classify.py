@@ -21,7 +21,7 @@ _DIALECT_BY_PROVIDER = {
     "cohere": "cohere",
 }
 
-Precedence = tuple[int, int, int, int, int]
+Precedence = tuple[int, int, bool, int, int, int]
 
 
 def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
@@ -108,7 +108,8 @@ def considered(evidence: Evidence, *, own: Index | None = None, messages: bool =
 
 
 def _precedence(row: Rule, depth: int, place: int) -> Precedence:
-    return row.rank, row.weight, depth, -place, row.conditions
+    """A row with a text refines the rows of its status: it comes before every other of the same rank and weight."""
+    return row.rank, row.weight, bool(row.says), depth, -place, row.conditions
 
 
 def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
