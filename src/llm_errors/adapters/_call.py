@@ -13,7 +13,8 @@ from llm_errors.adapters._protocol import Adapter, CallInfo
 from llm_errors.adapters._sink import Ending, Sink
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions
-from llm_errors.reading.answer import Answer, Chunks
+from llm_errors.reading.answer import Answer, Chunks, suspect
+from llm_errors.reading.fields import parsed
 from llm_errors.safety import quietly
 
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
@@ -48,7 +49,7 @@ class RunningCall:
         "ambient",
         "counted",
         "info",
-        "is_stream_body",
+        "instead",
         "keeps",
         "request",
     )
@@ -58,7 +59,7 @@ class RunningCall:
     ) -> None:
         self.adapter, self.info, self._sink = adapter, info, sink
         self.request, self.ambient = request, ambient
-        self.is_stream_body = True
+        self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
         self.counted = False
         self._layer: Layer | None = None
         self.keeps = 0  # the number of the keeper that may end the call
@@ -87,7 +88,8 @@ class RunningCall:
             self._layer.began += 1
         self._scope = quietly("open", None, self._sink.open, self.info)
         self._started = perf_counter()
-        self._token = quietly("enter", None, self._sink.enter, self._scope)
+        if self._scope is not None:
+            self._token = quietly("enter", None, self._sink.enter, self._scope)
         self._left = ACTIVE.set(self)
 
     def since(self, started: float, first_chunk: float | None) -> None:
@@ -231,9 +233,10 @@ class RunningCall:
     def exhausted(self) -> None:
         """No further chunk comes."""
         answer = self._seen()
-        if not self.is_stream_body and self._first_chunk is None:
-            evidence = Evidence(channel="in_band", dialect=self.info.dialect, facts=frozenset(("unexpected_body",)))
-            answer = replace(answer, suspicion=evidence)
+        if self.instead is not None and self._first_chunk is None:
+            said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
+            no_stream = suspect(self.info.dialect, "unexpected_body")
+            answer = replace(answer, suspicion=said if said and said.embedded else no_stream)
         self.settle(answer)
 
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:

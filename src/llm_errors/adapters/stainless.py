@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from llm_errors.adapters._call import RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
 from llm_errors.adapters._keeper import keeper_of
+from llm_errors.adapters._overhear import overhear
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
@@ -215,7 +216,9 @@ def _observe(call: RunningCall, result: Any) -> Answer | None:
     if "Stream" not in kind or not hasattr(result, "_iterator"):
         return call.observe(result)
     content_type = str(field(field(result.response, "headers"), "content-type") or "")
-    call.is_stream_body = not ("html" in content_type or content_type.startswith("application/json"))
+    if "html" in content_type or content_type.startswith("application/json"):
+        call.instead = []
+        overhear(result.response, call.instead)
     call.keep(result)
     _keep_native(call, result, result.response)
     follow = call.follow_async if hasattr(result, "__anext__") else call.follow

@@ -70,11 +70,13 @@ class Recorder:
             attributes = quietly("attributes", attributes, self._attributes, failure, ending)
         context = quietly("context", None, self._context, scope, failure)
         quietly("metrics", None, self._count, scope, ending, failure, context)
-        if failure is not None:
-            quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
-            if self._hook is not None:
-                quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
-        quietly("span", None, spans.write, scope, ending, failure, attributes)
+        try:
+            if failure is not None:
+                quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
+                if self._hook is not None:
+                    quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
+        finally:  # a hook may exit the process
+            quietly("span", None, spans.write, scope, ending, failure, attributes)
 
     def _decide(self, evidence: Evidence) -> Classification | None:
         return decide(evidence, own=self._own_rules, messages=self._settings.message_rules)
