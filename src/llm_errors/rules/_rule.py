@@ -1,5 +1,6 @@
 """One row of knowledge: conditions joined by AND, and the class and reason it gives."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,11 @@ _KIND_NAMES: Final = {
 }
 
 Key = tuple[str, str | int]
+
+
+_QUOTED: Final = re.compile(r"""(?<!\w)(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)(?!\w)""")
+_ECHO: Final = re.compile(r"input_value\s*=|'input':|\"input\":|failed_generation")
+"""What a message quotes or echoes is the caller's, not the provider's own words: names of fields, parts of the request."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +143,9 @@ class Rule:
         )
 
     def _said(self, message: str) -> bool:
-        lowered = message.lower()
-        return any(phrase in lowered for phrase in self.says)
+        lowered = _ECHO.split(message.lower(), maxsplit=1)[0]
+        own_words = _QUOTED.sub(" ", lowered)
+        return any(phrase in (lowered if "`" in phrase else own_words) for phrase in self.says)
 
 
 def words(names: str) -> frozenset[str]:
