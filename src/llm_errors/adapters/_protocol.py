@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, unique
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from llm_errors.evidence import Evidence
@@ -29,6 +29,7 @@ class CallInfo(NamedTuple):
     reader: Reader
 
 
+@unique
 class Kind(Enum):
     """How a patched function behaves, and so which wrapper it gets."""
 
@@ -37,11 +38,11 @@ class Kind(Enum):
     GENERATOR = "generator function"
     ASYNC_GENERATOR = "coroutine function that returns an async generator"
     ATTEMPT = "one attempt of a call, which raises when it fails"
-    ASYNC_ATTEMPT = "the same, as a coroutine function"
+    ASYNC_ATTEMPT = "one attempt, as a coroutine function"
     RETRY = "called between an attempt that failed and the next"
-    ASYNC_RETRY = "the same, as a coroutine function"
+    ASYNC_RETRY = "called between attempts, as a coroutine function"
     CLOSE = "closes a stream or a raw response"
-    ASYNC_CLOSE = "the same, as a coroutine function"
+    ASYNC_CLOSE = "closes, as a coroutine function"
     BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
 
 
