@@ -74,8 +74,6 @@ def difference(before: dict[tuple[type, str], Any], after: dict[tuple[type, str]
 @pytest.fixture
 def restore() -> Iterator[Callable[[], None]]:
     """Makes the classes what they were before the test, as peers do not all do themselves; done after the test, too."""
-    import anthropic.resources.messages
-    import google.genai.models
     import openai.resources.responses  # noqa: F401
 
     before = functions()

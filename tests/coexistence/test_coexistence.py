@@ -13,8 +13,8 @@ import pytest
 
 from llm_errors.demo.provider import Reply
 
-from .conftest import Spans, difference, functions
-from .peers import ALL, ANTHROPIC, Peer
+from .conftest import Spans
+from .peers import ALL, Peer
 from .scenarios import SCENARIOS, Application, Outcome, Scenario
 
 pytestmark = [
