@@ -1,20 +1,22 @@
-"""Measures every variant in turn, round after round, and compares medians: a busy machine slows all of them alike."""
+"""Measures every variant in turn, round after round, and compares medians: a busy machine slows all of them alike.
+
+What a variant adds is the difference between observed and plain calls of one process, which takes turns between them: processes
+differ among themselves by more than a chunk's observation costs.
+"""
 
 import argparse
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).parents[2]
 PEERS = ("official", "openinference")
-VARIANTS = ("bare", "minimum", "ours", "span", "adopted", *PEERS)
-STREAMS = ("bare", "ours", *PEERS)
-SHORT, LONG = 20, 420
+VARIANTS = ("minimum", "ours", "adopted", *PEERS)
+STREAMS = ("ours", *PEERS)
 
 
 class Process:
@@ -25,34 +27,28 @@ class Process:
         command = [sys.executable, str(ROOT / "tests" / "bench" / "worker.py"), variant]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
 
-    def ask(self, what: str, number: int) -> float:
+    def ask(self, what: str, number: int) -> tuple[float, float]:
+        """The measure, plain and observed."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise RuntimeError("a worker without pipes")
         print(what, number, file=stdin, flush=True)
-        return float(stdout.readline())
+        plain, observed = stdout.readline().split()
+        return float(plain), float(observed)
 
     def close(self) -> None:
         self._process.communicate()
 
 
-def rounds(processes: dict[str, Process], count: int, measure: Callable[[Process], float]) -> dict[str, float]:
-    """The median of each process's measure over rounds in which every one has its turn; the direction alternates."""
-    seen: dict[str, list[float]] = {name: [] for name in processes}
-    for number in range(count):
-        for name in list(processes)[:: -1 if number % 2 else 1]:
-            seen[name].append(measure(processes[name]))
-    return {name: median(values) for name, values in seen.items()}
-
-
-def per_call(process: Process) -> float:
-    """Microseconds of one call."""
-    return process.ask("calls", 20) / 20 * 1e6
-
-
-def per_chunk(process: Process) -> float:
-    """Microseconds of one chunk, without what a stream costs as such."""
-    return (process.ask("stream", LONG) - process.ask("stream", SHORT)) / (LONG - SHORT) * 1e6
+def rounds(processes: dict[str, Process], count: int, what: str, number: int) -> tuple[float, dict[str, float]]:
+    """The median plain measure, and what each variant adds: the median of its differences over rounds of alternating direction."""
+    plain, added = [], {name: [] for name in processes}
+    for turn in range(count):
+        for name in list(processes)[:: -1 if turn % 2 else 1]:
+            without, observed = processes[name].ask(what, number)
+            plain.append(without)
+            added[name].append(observed - without)
+    return median(plain), {name: median(values) for name, values in added.items()}
 
 
 def start_up(ours: bool) -> tuple[float, str]:
@@ -90,23 +86,19 @@ def main() -> int:
     count = arguments.parse_args().rounds
     report = Report()
     processes = {name: Process(name) for name in VARIANTS}
-    rounds(processes, 5, per_call)
-    calls = rounds(processes, count, per_call)
-    base = {"adopted": "span", "bare": ""}
-    added = {name: calls[name] - calls[base.get(name, "bare")] for name in VARIANTS if name not in ("bare", "span")}
     streaming = {name: processes[name] for name in STREAMS}
-    rounds(streaming, 2, per_chunk)
-    chunks = rounds(streaming, max(count // 2, 10), per_chunk)
-    added_chunk = {name: max(chunks[name] - chunks["bare"], 0.0) for name in STREAMS[1:]}
-    held = [processes["ours"].ask("memory", length) for length in (100, 100, 2000)]
+    rounds(processes, 5, "calls", 10)
+    call, added = rounds(processes, count, "calls", 10)
+    chunk, added_chunk = rounds(streaming, count, "chunks", 200)
+    few, many = processes["ours"].ask("memory", 2000)
     for process in processes.values():
         process.close()
     boots = [(start_up(False)[0], *start_up(True)) for _ in range(max(count // 10, 3))]
 
-    report.line("one call, bare", calls["bare"])
+    report.line("one call, bare", call)
     for name, value in added.items():
         report.line(f"  added by {name}", value)
-    report.line("one chunk, bare", chunks["bare"])
+    report.line("one chunk, bare", chunk)
     for name, value in added_chunk.items():
         report.line(f"  added by {name}", value)
     report.line("start-up of opentelemetry-instrument", median(b[0] for b in boots), "ms")
@@ -117,7 +109,7 @@ def main() -> int:
     report.target("call: own span / cheapest peer", added["ours"] / cheapest, 0.5)
     report.target("call: beside an adopted span / own span", added["adopted"] / added["ours"], 0.5)
     report.target("chunk: ours / cheapest peer", added_chunk["ours"] / min(added_chunk[p] for p in PEERS), 0.1)
-    report.target("memory: kB more of ours in a stream of 2000 than of 100", (held[2] - held[1]) / 1e3, 1)
+    report.target("memory: kB more of ours in a stream of 2000 than of 100", (many - few) / 1e3, 1)
     report.target("start-up: SDKs imported", float(len({b[2] for b in boots} - {""})), 0)
     return int(report.missed)
 

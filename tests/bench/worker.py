@@ -7,6 +7,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import openai
@@ -22,6 +23,8 @@ try:
 except ImportError:
     import httpx
 
+SHORT = 20
+"""Chunks of the stream whose cost is subtracted."""
 SAID = [{"role": "user", "content": "hi"}]
 COMPLETION = {
     "id": "c1", "object": "chat.completion", "created": 1, "model": "m-2026",
@@ -63,60 +66,58 @@ def _answer(request: Any) -> Any:
 
 
 class Worker:
-    """The application, instrumented in one of the ways of `VARIANTS`."""
+    """The application, observed in one of the ways of `VARIANTS`, which it can switch on and off."""
 
     def __init__(self, variant: str) -> None:
         tracers = TracerProvider(shutdown_on_exit=False)
         tracers.add_span_processor(SimpleSpanProcessor(Nowhere()))
-        self._providers = {
+        self.providers = {
             "tracer_provider": tracers,
             "meter_provider": MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False),
             "logger_provider": LoggerProvider(shutdown_on_exit=False),
         }
         self._tracer = tracers.get_tracer("app")
-        client = openai.OpenAI(
-            api_key="k", http_client=openai.DefaultHttpxClient(transport=httpx.MockTransport(_answer))
-        )
-        VARIANTS[variant](self)
-        self._create = client.chat.completions.create
-        self.call: Callable[[], Any] = self._plain
-        if variant == "minimum":
-            self.call = self._minimum()
-        elif variant in ("span", "adopted"):
-            self.call = self._under_a_span
+        transport = httpx.MockTransport(_answer)
+        self._client = openai.OpenAI(api_key="k", http_client=openai.DefaultHttpxClient(transport=transport))
+        self._plain = self._under_a_span if variant == "adopted" else self._bare
+        self._observed = self._minimum() if variant == "minimum" else self._plain
+        self._instrumentor = VARIANTS[variant]()
+        self._turn = 0
 
-    # --- ways of being observed ---------------------------------------------------------------------------------------------
+    @contextmanager
+    def _observing(self, wanted: bool) -> Iterator[Callable[[], None]]:
+        """The call to time, while observed or not."""
+        if not wanted or self._instrumentor is None:
+            yield self._observed if wanted else self._plain
+            return
+        self._instrumentor.instrument(**self.providers)
+        yield self._observed
+        self._instrumentor.uninstrument()
 
-    def bare(self) -> None:
-        """Nobody looks."""
-
-    def ours(self) -> None:
-        from llm_errors import LLMErrorsInstrumentor
-
-        LLMErrorsInstrumentor().instrument(strict=True, **self._providers)
-
-    def official(self) -> None:
-        from opentelemetry.instrumentation.genai.openai import OpenAIInstrumentor
-
-        OpenAIInstrumentor().instrument(**self._providers)
-
-    def openinference(self) -> None:
-        from openinference.instrumentation.openai import OpenAIInstrumentor
-
-        OpenAIInstrumentor().instrument(**self._providers)
+    def _both(self, measure: Callable[[Callable[[], None]], float]) -> tuple[float, float]:
+        """The measure plain and observed, in turns that alternate: one process, so that nothing else differs."""
+        self._turn += 1
+        found = {}
+        for wanted in (True, False) if self._turn % 2 else (False, True):
+            with self._observing(wanted) as call:
+                found[wanted] = measure(call)
+        return found[False], found[True]
 
     # --- the calls ----------------------------------------------------------------------------------------------------------
 
-    def _plain(self) -> None:
-        self._create(model="m", messages=SAID)
+    def _create(self, **options: Any) -> Any:
+        return self._client.chat.completions.create(model="m", messages=SAID, **options)
+
+    def _bare(self) -> None:
+        self._create()
 
     def _under_a_span(self) -> None:
         with self._tracer.start_as_current_span("chat m", attributes={"gen_ai.operation.name": "chat"}):
-            self._create(model="m", messages=SAID)
+            self._create()
 
     def _minimum(self) -> Callable[[], None]:
         """What anybody would write by hand: our span's attributes, our counter's and our histogram's additions."""
-        meter = self._providers["meter_provider"].get_meter("app")
+        meter = self.providers["meter_provider"].get_meter("app")
         calls, duration = meter.create_counter("calls"), meter.create_histogram("duration", "s")
 
         def call() -> None:
@@ -124,10 +125,8 @@ class Worker:
             where = {"server.address": "api.openai.com"}
             began = time.perf_counter()
             span_facts = {**what, **where, "server.port": 443}
-            with self._tracer.start_as_current_span(
-                "chat m", kind=trace.SpanKind.CLIENT, attributes=span_facts
-            ) as span:
-                answer = self._create(model="m", messages=SAID)
+            with self._tracer.start_as_current_span("chat m", kind=trace.SpanKind.CLIENT, attributes=span_facts) as span:
+                answer = self._create()
                 span.set_attributes(
                     {
                         "gen_ai.response.model": answer.model,
@@ -144,40 +143,73 @@ class Worker:
 
     # --- what the parent may ask ----------------------------------------------------------------------------------------------
 
-    def calls(self, times: int) -> float:
-        """CPU seconds of so many calls."""
-        began = time.process_time()
-        for _ in range(times):
-            self.call()
-        return time.process_time() - began
+    def calls(self, times: int) -> tuple[float, float]:
+        """CPU microseconds of a call, plain and observed, over so many."""
 
-    def stream(self, chunks: int) -> float:
-        """CPU seconds of one stream of so many chunks."""
+        def measure(call: Callable[[], None]) -> float:
+            call()
+            began = time.process_time()
+            for _ in range(times):
+                call()
+            return (time.process_time() - began) / times * 1e6
+
+        return self._both(measure)
+
+    def chunks(self, times: int) -> tuple[float, float]:
+        """CPU microseconds of a chunk, plain and observed, without what a stream costs as such."""
+        return self._both(lambda _: (self._stream(times + SHORT) - self._stream(SHORT)) / times * 1e6)
+
+    def _stream(self, chunks: int) -> float:
         began = time.process_time()
-        for _ in self._create(model="m", messages=SAID, stream=True, max_tokens=chunks):
+        for _ in self._create(stream=True, max_tokens=chunks):
             pass
         return time.process_time() - began
 
-    def memory(self, chunks: int) -> float:
-        """Bytes that our modules hold at the end of a stream of so many chunks."""
+    def memory(self, chunks: int) -> tuple[float, float]:
+        """Bytes that our modules hold at the end of a stream of 100 and of so many chunks."""
+        with self._observing(True):
+            self._held(100)
+            return self._held(100), self._held(chunks)
+
+    def _held(self, chunks: int) -> float:
         tracemalloc.start()
         held = 0
         ours = tracemalloc.Filter(True, "*/llm_errors/*")
-        for number, _ in enumerate(self._create(model="m", messages=SAID, stream=True, max_tokens=chunks)):
+        for number, _ in enumerate(self._create(stream=True, max_tokens=chunks)):
             if number == chunks - 1:
                 held = sum(s.size for s in tracemalloc.take_snapshot().filter_traces([ours]).statistics("filename"))
         tracemalloc.stop()
         return held
 
 
-VARIANTS: dict[str, Callable[[Worker], None]] = {
-    "bare": Worker.bare,
-    "minimum": Worker.bare,
-    "ours": Worker.ours,
-    "span": Worker.bare,
-    "adopted": Worker.ours,
-    "official": Worker.official,
-    "openinference": Worker.openinference,
+def nothing() -> None:
+    """The application observes itself, or nobody does."""
+
+
+def ours() -> Any:
+    from llm_errors import LLMErrorsInstrumentor
+
+    return LLMErrorsInstrumentor()
+
+
+def official() -> Any:
+    from opentelemetry.instrumentation.genai.openai import OpenAIInstrumentor
+
+    return OpenAIInstrumentor()
+
+
+def openinference() -> Any:
+    from openinference.instrumentation.openai import OpenAIInstrumentor
+
+    return OpenAIInstrumentor()
+
+
+VARIANTS: dict[str, Callable[[], Any]] = {
+    "minimum": nothing,
+    "ours": ours,
+    "adopted": ours,
+    "official": official,
+    "openinference": openinference,
 }
 
 
@@ -188,9 +220,9 @@ def main() -> None:
         what, number = line.split()
         gc.collect()
         gc.disable()
-        result = getattr(worker, what)(int(number))
+        plain, observed = getattr(worker, what)(int(number))
         gc.enable()
-        print(result, flush=True)
+        print(plain, observed, flush=True)
 
 
 if __name__ == "__main__":
