@@ -70,6 +70,7 @@ FINISH: Final = (
 
 OTHERS: Final = (
     Rule("anthropic.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_ANTHROPIC, status=frozenset({400}), facts=words("error_object")),
+    Rule("anthropic.http.412", E.BAD_REQUEST, "failed_precondition", dialects=_ANTHROPIC, status=frozenset({412})),
     Rule("anthropic.aws.credentials", E.AUTH, "missing_key", exceptions=words("botocore.NoCredentialsError botocore.PartialCredentialsError"
          " google.auth.DefaultCredentialsError"), weight=4),
     Rule("anthropic.google.refresh", E.AUTH, "expired", exceptions=words("google.auth.RefreshError"), weight=4),
