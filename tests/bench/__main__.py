@@ -56,7 +56,9 @@ def start_up(ours: bool) -> tuple[float, str]:
     others = {e.name for e in entry_points(group="opentelemetry_instrumentor")} - ({"llm_errors"} if ours else set())
     env = {**os.environ, "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": ",".join(sorted(others))}
     env |= {f"OTEL_{signal}_EXPORTER": "none" for signal in ("TRACES", "METRICS", "LOGS")}
-    program = "import sys; print(*{'openai', 'anthropic', 'google.genai', 'groq', 'httpx', 'httpx2'} & set(sys.modules))"
+    program = (
+        "import sys; print(*{'openai', 'anthropic', 'google.genai', 'groq', 'httpx', 'httpx2'} & set(sys.modules))"
+    )
     command = [str(Path(sys.executable).with_name("opentelemetry-instrument")), sys.executable, "-c", program]
     began = time.perf_counter()
     done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)

@@ -65,15 +65,15 @@ def functions() -> dict[tuple[type, str], Any]:
 def difference(before: dict[tuple[type, str], Any], after: dict[tuple[type, str], Any]) -> dict[str, Any]:
     """What has another value or is new, by name; private bookkeeping of typing and abc left out."""
     known = {c for c, _ in before}
-    changed = {k for k, v in after.items() if k[0] in known and before.get(k) is not v and not k[1].startswith(("_abc", "__"))}
+    changed = {
+        k for k, v in after.items() if k[0] in known and before.get(k) is not v and not k[1].startswith(("_abc", "__"))
+    }
     return {f"{c.__module__}.{c.__qualname__}.{name}": after[c, name] for c, name in changed}
 
 
 @pytest.fixture
 def restore() -> Iterator[Callable[[], None]]:
     """Makes the classes what they were before the test, as peers do not all do themselves; done after the test, too."""
-    import anthropic.resources.messages
-    import google.genai.models
     import openai.resources.responses  # noqa: F401
 
     before = functions()

@@ -45,7 +45,9 @@ class Peer:
 
     def needed(self) -> None:
         """Skip the test where the peer is not installed."""
-        pytest.importorskip(self.module, reason=f"could not import {self.module}, which another peers environment holds")
+        pytest.importorskip(
+            self.module, reason=f"could not import {self.module}, which another peers environment holds"
+        )
 
 
 def _instrumentor(module: str, name: str) -> Start:
@@ -76,7 +78,9 @@ def _logfire(method: str) -> Start:
         import logfire
 
         processors = [providers["tracer_provider"].processor]
-        local = logfire.configure(local=True, send_to_logfire=False, console=False, additional_span_processors=processors)
+        local = logfire.configure(
+            local=True, send_to_logfire=False, console=False, additional_span_processors=processors
+        )
         undo = getattr(local, method)()
 
         def stop() -> None:
@@ -88,7 +92,9 @@ def _logfire(method: str) -> Start:
     return start
 
 
-def _family(name: str, prefix: str, rows: tuple[tuple[str, str, str, dict[str, bool]], ...], make: Any = None) -> Iterator[Peer]:
+def _family(
+    name: str, prefix: str, rows: tuple[tuple[str, str, str, dict[str, bool]], ...], make: Any = None
+) -> Iterator[Peer]:
     for api, module, cls, known in rows:
         path = f"{prefix}.{module}"
         yield Peer(name, api, path, _instrumentor(path, cls) if make is None else make(module, cls), **known)

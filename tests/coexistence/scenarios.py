@@ -32,7 +32,12 @@ def _sse(*events: Any, named: bool = False, done: bool = False) -> list[str]:
 
 
 def _replies(
-    healthy: Any, in_band: tuple[Any, str], stream: Sequence[Any], bad_stream: tuple[Sequence[Any], str], quota: tuple[int, Any, str], **form: bool
+    healthy: Any,
+    in_band: tuple[Any, str],
+    stream: Sequence[Any],
+    bad_stream: tuple[Sequence[Any], str],
+    quota: tuple[int, Any, str],
+    **form: bool,
 ) -> tuple[Scenario, ...]:
     cut = len(_sse(*stream[:2], named=form.get("named", False)))
     events = _sse(*stream, **form)
@@ -96,12 +101,20 @@ def _delta(text: str, number: int) -> dict[str, Any]:
     return {"type": "response.output_text.delta", "delta": text, "sequence_number": number, **where}
 
 
-_CREATED = {"type": "response.created", "sequence_number": 0, "response": _response("in_progress", output=[], usage=None)}
+_CREATED = {
+    "type": "response.created",
+    "sequence_number": 0,
+    "response": _response("in_progress", output=[], usage=None),
+}
 _FAILED = _response("failed", error={"code": "server_error", "message": "broken"}, output=[])
 _RESPONSES = _replies(
     _response("completed"),
     (_response("incomplete", incomplete_details={"reason": "max_output_tokens"}), "TRUNCATED"),
-    [_CREATED, _delta("hello", 1), {"type": "response.completed", "sequence_number": 2, "response": _response("completed")}],
+    [
+        _CREATED,
+        _delta("hello", 1),
+        {"type": "response.completed", "sequence_number": 2, "response": _response("completed")},
+    ],
     ([_CREATED, _delta("hel", 1), {"type": "response.failed", "sequence_number": 2, "response": _FAILED}], "SERVER"),
     (401, {"error": {"code": "invalid_api_key", "type": "invalid_request_error", "message": "wrong"}}, "AUTH"),
     named=True,
@@ -126,7 +139,11 @@ _BEGIN = [
 ]
 _END = [
     {"type": "content_block_stop", "index": 0},
-    {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 2}},
+    {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+        "usage": {"output_tokens": 2},
+    },
     {"type": "message_stop"},
 ]
 _OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}

@@ -13,8 +13,8 @@ import pytest
 
 from llm_errors.demo.provider import Reply
 
-from .conftest import Spans, difference, functions
-from .peers import ALL, ANTHROPIC, Peer
+from .conftest import Spans
+from .peers import ALL, Peer
 from .scenarios import SCENARIOS, Application, Outcome, Scenario
 
 pytestmark = [
@@ -98,7 +98,9 @@ def test_one_call_is_told_once(peer, scenario, order, flavour, telemetry, spans,
     assert seen == seen_alone
     assert telemetry.outcomes() == {"error" if scenario.error_class else "ok": 1}
     assert telemetry.errors() == ({scenario.error_class: 1} if scenario.error_class else {})
-    ours_in_log = [log.attributes["llm.error.class"] for log in telemetry.logs() if "llm.error.class" in (log.attributes or {})]
+    ours_in_log = [
+        log.attributes["llm.error.class"] for log in telemetry.logs() if "llm.error.class" in (log.attributes or {})
+    ]
     assert ours_in_log == ([scenario.error_class] if scenario.error_class else [])
     assert kinds(found) == kinds(spans_alone)
     current = peer.streamed if scenario.streamed else peer.plain

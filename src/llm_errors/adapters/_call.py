@@ -2,65 +2,31 @@
 
 from collections.abc import AsyncIterator, Callable, Generator
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from llm_errors.adapters import _drops
+from llm_errors.adapters._keeper import HOLDER, Keeper
+from llm_errors.adapters._layers import LAYER, Layer
 from llm_errors.adapters._protocol import Adapter, CallInfo
+from llm_errors.adapters._sink import Ending, Sink
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions
-from llm_errors.reading.answer import Answer, Chunks
+from llm_errors.reading.answer import Answer, Chunks, suspect
+from llm_errors.reading.fields import parsed
 from llm_errors.safety import quietly
 
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
 """The call whose SDK code is running in this context."""
-HOLDER = "_llm_errors_keeper"
-"""The attribute of a stream or raw response that ties it to its call."""
 
-CANCELLED, ENDED = "cancelled", "ended"
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a call ended: what the sink is told, once."""
-
-    info: CallInfo
-    evidence: Evidence | None
-    cancelled: bool
-    answer: Answer
-    duration: float
-    """Seconds."""
-    time_to_first_chunk: float | None
-    retries: int
+_FAILED: Any = object()
+_UNREADABLE = Evidence()
+"""A failure that our own code could not read."""
 
 
-class Sink(Protocol):
-    """Where calls are reported to."""
-
-    def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        ...
-
-    def open(self, info: CallInfo) -> Any:
-        """A call begins: find or make its span."""
-        ...
-
-    def enter(self, scope: Any) -> Any:
-        """Make the call's own span current; returns what `leave` needs."""
-        ...
-
-    def leave(self, token: Any) -> None:
-        """Undo `enter`."""
-        ...
-
-    def retried(self, info: CallInfo, evidence: Evidence) -> None:
-        """An attempt failed that the SDK's own retry hides."""
-        ...
-
-    def close(self, scope: Any, ending: Ending) -> None:
-        """The call ended."""
-        ...
+def _overlook(chunk: Any) -> None:
+    """What is done with a chunk when our own reader could not be made."""
 
 
 class RunningCall:
@@ -70,6 +36,7 @@ class RunningCall:
         "_answer",
         "_chunks",
         "_first_chunk",
+        "_layer",
         "_left",
         "_open",
         "_pending",
@@ -80,14 +47,22 @@ class RunningCall:
         "_token",
         "adapter",
         "ambient",
+        "counted",
         "info",
-        "is_stream_body",
+        "instead",
+        "keeps",
+        "request",
     )
 
-    def __init__(self, adapter: Adapter, info: CallInfo, sink: Sink, ambient: int) -> None:
+    def __init__(
+        self, adapter: Adapter, info: CallInfo, sink: Sink, request: tuple[int, ...] = (), ambient: int = 0
+    ) -> None:
         self.adapter, self.info, self._sink = adapter, info, sink
-        self.ambient = ambient
-        self.is_stream_body = True
+        self.request, self.ambient = request, ambient
+        self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
+        self.counted = False
+        self._layer: Layer | None = None
+        self.keeps = 0  # the number of the keeper that may end the call
         self._open = [True]  # popped once: list.pop is atomic, whichever thread settles
         self._retries = 0
         self._pending: Evidence | None = None
@@ -107,17 +82,22 @@ class RunningCall:
     # --- while the SDK's code runs ---
 
     def enter(self) -> None:
-        """The SDK's code begins to run in this context."""
-        self._scope = self._sink.open(self.info)
+        """The SDK's code begins to run in this context. Each step is guarded on its own: a span once made must end."""
+        self._layer = LAYER.get()
+        if self._layer is not None:
+            self._layer.began += 1
+        self._scope = quietly("open", None, self._sink.open, self.info)
         self._started = perf_counter()
-        self._token = self._sink.enter(self._scope)
+        if self._scope is not None:
+            self._token = quietly("enter", None, self._sink.enter, self._scope)
         self._left = ACTIVE.set(self)
 
-    def leave(self) -> None:
-        """The SDK's code no longer runs.
+    def since(self, started: float, first_chunk: float | None) -> None:
+        """The call had begun before it was entered."""
+        self._started, self._first_chunk = started, first_chunk
 
-        From another context, as when a coroutine is closed elsewhere, nothing is undone.
-        """
+    def leave(self) -> None:
+        """The SDK's code no longer runs. From another context (a coroutine closed elsewhere) nothing is undone."""
         if self._left is not None and ACTIVE.get() is self:
             ACTIVE.reset(self._left)
             self._sink.leave(self._token)
@@ -139,7 +119,12 @@ class RunningCall:
         self._retries += 1
         self._sink.retried(self.info, evidence)
 
-    # --- the end ---
+    # --- the end: whatever of ours fails on the way, the call is closed ---
+
+    def returned(self, result: Any) -> None:
+        """The SDK returned."""
+        if quietly("returned", _FAILED, self.adapter.returned, self, result) is _FAILED:
+            quietly("returned", None, self.settle, Answer())
 
     def observe(self, result: Any) -> Answer:
         """Read a whole answer; should the SDK still raise over it, what was seen in it tells why."""
@@ -155,24 +140,25 @@ class RunningCall:
         if exceptions.is_cancellation(exc):
             self.abandoned()
             return
-        evidence = self._read(exc)
-        answer = self._answer or (self._chunks.end() if self._chunks is not None else Answer())
+        evidence = quietly("failure", _UNREADABLE, self._read, exc)
+        answer = self._answer or self._seen()
         if self._answer is not None and self._answer.suspicion is not None:
             evidence = replace(self._answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
         self._close(answer, evidence, False)
 
     def abandoned(self) -> None:
         """The caller ended the call: cancelled, unless the terminal event had been seen."""
-        if self._chunks is None:
-            self._close(Answer(), None, True)
-        elif self._open:
-            answer = self._chunks.end()
-            done = self._chunks.done
+        if self._open:
+            answer = self._seen()
+            done = bool(quietly("answer", False, getattr, self._chunks, "done", False))
             self._close(answer, answer.suspicion if done else None, not done)
 
     def _read(self, exc: BaseException) -> Evidence:
         first = exceptions.first_failure(exc)
         return exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
+
+    def _seen(self) -> Answer:
+        return Answer() if self._chunks is None else quietly("answer", Answer(), self._chunks.end)
 
     def _close(self, answer: Answer, evidence: Evidence | None, cancelled: bool) -> None:
         try:
@@ -190,7 +176,10 @@ class RunningCall:
             perf_counter() - self._started,
             None if first is None else first - self._started,
             self._retries,
+            self.counted,
         )
+        if self._layer is not None:
+            self._layer.ended(evidence is not None or cancelled)
         self._sink.close(self._scope, ending)
 
     # --- streams ---
@@ -240,52 +229,26 @@ class RunningCall:
                 _drops.settle(self.abandoned)
 
     def _begin_chunks(self) -> Callable[[Any], bool | None]:
-        self._chunks = self.info.reader.chunks()
-        return self._chunks.chunk
+        self._chunks = quietly("stream", None, self.info.reader.chunks)
+        return _overlook if self._chunks is None else self._chunks.chunk
 
     def exhausted(self) -> None:
         """No further chunk comes."""
-        answer = self._chunks.end() if self._chunks is not None else Answer()
-        if not self.is_stream_body and self._first_chunk is None:
-            evidence = Evidence(channel="in_band", dialect=self.info.dialect, facts=frozenset(("unexpected_body",)))
-            answer = replace(answer, suspicion=evidence)
+        answer = self._seen()
+        if self.instead is not None and self._first_chunk is None:
+            said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
+            no_stream = suspect(self.info.dialect, "unexpected_body")
+            answer = replace(answer, suspicion=said if said and said.embedded else no_stream)
         self.settle(answer)
 
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
-        """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too."""
+        """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too.
+
+        The last object counts: a raw response that has been parsed into a stream may go.
+        """
+        self.keeps += 1
         vars(holder)[HOLDER] = Keeper(self, unread)
 
     def keep_too(self, holder: Any, other: Any) -> None:
         """Let a second object, such as the observer of a body, end what the first one keeps."""
         vars(other)[HOLDER] = vars(holder)[HOLDER]
-
-
-class Keeper:
-    """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped."""
-
-    __slots__ = ("_call", "_unread")
-
-    def __init__(self, call: RunningCall, unread: Callable[[], Answer] | None = None) -> None:
-        self._call, self._unread = call, unread
-
-    def end(self) -> None:
-        """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
-        if not self._call.is_open:
-            return
-        if self._unread is None:
-            self._call.abandoned()
-        else:
-            self._call.settle(self._unread())
-
-    def body_ended(self, how: str, error: BaseException | None) -> None:
-        """The SDK is about to end its own span over a body that was `read`, `closed` or `failed`."""
-        if error is not None:
-            self._call.failed(error)
-        elif how == "read" and self._unread is None:
-            self._call.exhausted()
-        else:
-            self.end()
-
-    def __del__(self) -> None:
-        if self._call.is_open:
-            _drops.settle(self.end)

@@ -1,7 +1,7 @@
 """Where a function sits: in its class, or inside what other instrumentations have put around it.
 
-A place is an object and the name of the attribute that holds the function: a class, a proxy of wrapt (`__wrapped__`), or the cell
-of a closure made with `functools.wraps` (`cell_contents`).
+A place is an object and the name of the attribute that holds the function: a class, a proxy of wrapt (`__wrapped__`), or the
+cell of a closure made with `functools.wraps` (`cell_contents`).
 """
 
 from collections.abc import Iterator
@@ -16,16 +16,17 @@ _Proxy: Any = getattr(wrapt, "BaseObjectProxy", wrapt.ObjectProxy)
 """The base of every proxy; in wrapt 2 `ObjectProxy` is only one of its subclasses."""
 
 
-def static(owner: type, attribute: str) -> Any:
-    """The attribute as it stands in the class that defines it, unbound."""
-    return next((vars(c)[attribute] for c in owner.__mro__ if attribute in vars(c)), None)
+def static(owner: Any, attribute: str) -> Any:
+    """The attribute as it stands in the class that defines it, unbound, or in the module."""
+    owners = getattr(owner, "__mro__", (owner,))
+    return next((vars(c)[attribute] for c in owners if attribute in vars(c)), None)
 
 
-def layers(owner: type, attribute: str) -> Iterator[tuple[Place, Any]]:
+def layers(owner: Any, attribute: str) -> Iterator[tuple[Place, Any]]:
     """Every place on the way from the class to the SDK's own function, and what is there; outermost first."""
     place: Place | None = (owner, attribute)
     function = static(owner, attribute)
-    package = owner.__module__.partition(".")[0]
+    package = getattr(owner, "__module__", owner.__name__).partition(".")[0]
     while place is not None:
         yield place, function
         place = _inside(function, package)

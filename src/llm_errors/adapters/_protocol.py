@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from enum import Enum, unique
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading.answer import Reader
@@ -29,6 +29,7 @@ class CallInfo(NamedTuple):
     reader: Reader
 
 
+@unique
 class Kind(Enum):
     """How a patched function behaves, and so which wrapper it gets."""
 
@@ -37,17 +38,19 @@ class Kind(Enum):
     GENERATOR = "generator function"
     ASYNC_GENERATOR = "coroutine function that returns an async generator"
     ATTEMPT = "one attempt of a call, which raises when it fails"
-    ASYNC_ATTEMPT = "the same, as a coroutine function"
+    ASYNC_ATTEMPT = "one attempt, as a coroutine function"
     RETRY = "called between an attempt that failed and the next"
-    ASYNC_RETRY = "the same, as a coroutine function"
+    ASYNC_RETRY = "called between attempts, as a coroutine function"
     CLOSE = "closes a stream or a raw response"
-    ASYNC_CLOSE = "the same, as a coroutine function"
+    ASYNC_CLOSE = "closes, as a coroutine function"
+    REFUSAL = "raises instead of calling the model: a framework's budget is spent"
+    FEED = "async generator function that is given the model's stream of responses first"
     BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A function to patch: `attribute` of class `owner` in `module`.
+    """A function to patch: `attribute` of class `owner` in `module`, or of the module itself if `owner` is empty.
 
     `when` tells from the class whether the SDK at hand wants this patch. A target that is `optional` may be missing
     silently.
@@ -59,6 +62,8 @@ class Target:
     kind: Kind
     when: Callable[[type], bool] | None = None
     optional: bool = False
+    through: str = ""
+    """Of a helper that can be closed: the attribute in which it holds the stream."""
 
     @property
     def name(self) -> str:
@@ -102,4 +107,13 @@ class Adapter(Protocol):
 
     def attempt_failed(self, call: "RunningCall", kwargs: dict[str, Any]) -> Evidence | None:
         """What the SDK's own retry is about to hide."""
+        ...
+
+
+@runtime_checkable
+class Framework(Protocol):
+    """What the driver asks of a framework that has budgets of its own."""
+
+    def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
+        """The run that an exception ends before a model was called; None if it is none of that kind."""
         ...

@@ -13,8 +13,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from llm_errors.adapters._call import HOLDER, RunningCall
+from llm_errors.adapters._call import RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
+from llm_errors.adapters._keeper import keeper_of
+from llm_errors.adapters._overhear import overhear
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
@@ -40,10 +42,13 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
     "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
     "/audio/translations": (TRANSCRIPTION, results.MEDIA),
     "/rerank": (RERANK, results.MODERATIONS),
+    "/interactions": (IMAGE, results.INTERACTIONS),
 }
 """The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
 
-_RAW = "X-Stainless-Raw-Response"
+_HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
+"""Helpers around a stream that close its response past it; those of other SDKs close the stream itself."""
+_HELD = "_raw_stream"
 
 
 @lru_cache(maxsize=512)
@@ -89,6 +94,10 @@ class Stainless:
         yield Target(f"{self.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
         yield Target(f"{self.package}._response", "APIResponse", "close", Kind.CLOSE)
         yield Target(f"{self.package}._response", "AsyncAPIResponse", "close", Kind.ASYNC_CLOSE)
+        for module, helper in _HELPERS:
+            inside = f"{self.package}.lib.streaming.{module}"
+            yield Target(inside, helper, "close", Kind.CLOSE, optional=True, through=_HELD)
+            yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
 
     def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a POST to one of `PATHS`."""
@@ -137,17 +146,15 @@ class Stainless:
         """A parsed answer has been settled by the listener; a raw one ends when it is parsed, closed or dropped."""
         if not call.is_open:
             return
-        response = (
-            result if number(field(result, "status_code")) is not None else field(result, "http_response", "response")
-        )
+        response = field(result, "http_response", "response")
+        if response is None and number(field(result, "status_code")) is not None:
+            response = result  # the HTTP library's own, which the application asked for
         if response is None or not hasattr(result, "__dict__"):
             call.settle(call.observe(result))
             return
-        if HOLDER not in vars(result):
+        if keeper_of(result) is None:
             call.keep(result, _Unread(call, response))
-        native = field(field(response, "stream"), "stream_observer")
-        if native is not None:
-            call.keep_too(result, native)
+        _keep_native(call, result, response)
 
     def attempt_failed(self, call: RunningCall, kwargs: dict[str, Any]) -> Evidence | None:
         """From the failed response, or else from the exception that the SDK is handling."""
@@ -209,11 +216,21 @@ def _observe(call: RunningCall, result: Any) -> Answer | None:
     if "Stream" not in kind or not hasattr(result, "_iterator"):
         return call.observe(result)
     content_type = str(field(field(result.response, "headers"), "content-type") or "")
-    call.is_stream_body = not ("html" in content_type or content_type.startswith("application/json"))
+    if "html" in content_type or content_type.startswith("application/json"):
+        call.instead = []
+        overhear(result.response, call.instead)
     call.keep(result)
+    _keep_native(call, result, result.response)
     follow = call.follow_async if hasattr(result, "__anext__") else call.follow
     result._iterator = follow(result._iterator)
     return None
+
+
+def _keep_native(call: RunningCall, holder: Any, response: Any) -> None:
+    """The SDK's own span over the body (anthropic 2) is written to before it ends."""
+    native = field(field(response, "stream"), "stream_observer")
+    if native is not None:
+        call.keep_too(holder, native)
 
 
 class _Unread:
@@ -232,7 +249,8 @@ class _Unread:
         return self._call.info.reader.whole(parsed(body))
 
 
-def _pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+def pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+    """Client classes of a module, each with its async twin."""
     return tuple((module, prefix + name) for name in names for prefix in ("", "Async"))
 
 
@@ -244,16 +262,16 @@ def _simple(sdk: str, distribution: str, versions: str, package: str, client: st
         package,
         "openai",
         provider,
-        _pairs(f"{package}._client", client),
+        pairs(f"{package}._client", client),
         {client: provider, f"Async{client}": provider},
     )
 
 
 _ANTHROPIC_CLIENTS = (
-    *_pairs("anthropic._client", "Anthropic"),
-    *_pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
-    *_pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
-    *_pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
+    *pairs("anthropic._client", "Anthropic"),
+    *pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
+    *pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
+    *pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
 )
 """Foundry's, AWS' and Google Cloud's clients inherit from Anthropic's."""
 
@@ -262,6 +280,10 @@ _ANTHROPIC_PROVIDERS = {
     "AsyncAnthropicBedrock": "aws.bedrock",
     "AnthropicBedrockMantle": "aws.bedrock",
     "AsyncAnthropicBedrockMantle": "aws.bedrock",
+    "AnthropicAWS": "aws.bedrock",
+    "AsyncAnthropicAWS": "aws.bedrock",
+    "AnthropicGoogleCloud": "gcp.vertex_ai",
+    "AsyncAnthropicGoogleCloud": "gcp.vertex_ai",
     "AnthropicVertex": "gcp.vertex_ai",
     "AsyncAnthropicVertex": "gcp.vertex_ai",
     "AnthropicFoundry": "azure.ai.inference",
@@ -270,9 +292,10 @@ _ANTHROPIC_PROVIDERS = {
 _AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
 
 ADAPTERS: tuple[Stainless, ...] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"),
-    _AZURE), Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS,
-    _ANTHROPIC_PROVIDERS), _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
+    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", pairs("openai._client", "OpenAI"), _AZURE),
+    Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic",
+              _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
+    _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
     _simple("together", "together", ">=2,<4", "together", "Together", "together_ai"),
     _simple("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
     _simple("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),

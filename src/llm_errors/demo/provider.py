@@ -126,12 +126,14 @@ class Provider:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a body waits 40 ms for its head
             threading.Thread(target=self._serve, args=(connection,), daemon=True, name="provider").start()
 
     def _serve(self, connection: socket.socket) -> None:
         try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(connection, server_side=True)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # head and body are two small sends
             with self._lock:
                 self._connections.add(connection)
             while (request := _read_request(connection)) is not None:

@@ -83,10 +83,18 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 
 def unexpected(dialect: str, result: Any) -> Answer:
     """An answer that is none: an error object in place of it, a page, a bare string, a number."""
-    error = None if isinstance(result, str | bytes | int | float | list | tuple) else field(result, "error")
+    if isinstance(result, str | bytes | int | float | list | tuple):
+        return Answer(suspect(dialect, "unexpected_body"))
+    error = field(result, "error")
     if error is not None:
         return Answer(embedded_error(dialect, error if isinstance(error, str) else {"error": error}))
-    return Answer(suspect(dialect, "unexpected_body"))
+    return Answer(embedded_error(dialect, result) if is_flat_error(result) else suspect(dialect, "unexpected_body"))
+
+
+def is_flat_error(result: Any) -> bool:
+    """Whether the object itself is an error, as some servers and event streams send it, without an envelope."""
+    named = "error" in (text(field(result, "object"), 16), text(field(result, "type"), 16))
+    return named or None not in (field(result, "message"), field(result, "code"))
 
 
 def usage(result: Any, read: str, written: str) -> tuple[int | None, int | None]:

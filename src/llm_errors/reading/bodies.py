@@ -89,7 +89,8 @@ def _message(error: Any) -> str:
     found = parsed(field(error, "message", "Message", "detail", "msg"))
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None
-    return text(found) or text(field(found, "message"))
+    said = text(found) or text(field(found, "message"))
+    return "" if said.lstrip().startswith("<") else said  # a page is no message
 
 
 def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:

@@ -12,6 +12,8 @@ _CANCELLED = "builtins.CancelledError"
 
 _TEXT_BUILTINS = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.RuntimeError", "openai.OpenAIError"))
 _HTTP = range(300, 600)
+_NO_ANSWER = frozenset(("unexpected_body",))
+"""What is left to say of a failure over a successful response that holds no error either."""
 
 
 def is_cancellation(exc: BaseException) -> bool:
@@ -43,6 +45,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     http = _status(bearer)
     embedded = http is None or http == 200
     codes = body.codes or _attribute_codes(bearer)
+    says_something = bool(codes or body.status or body.message)
     return Evidence(
         channel="thrown",
         dialect=next((d for names in chain if (d := causes.dialect_of(names))), dialect),
@@ -50,10 +53,10 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         status=(body.status or _valid(field(bearer, "code"))) if embedded else http,
         codes=codes,
         exceptions=chain,
-        facts=body.facts | _text_facts(links[0], chain[0]),
-        message=body.message or _plain_message(bearer, body) or (_transport_text(links, chain) if http is None else ""),
+        facts=body.facts | _text_facts(links[0], chain[0]) | (set() if http != 200 or says_something else _NO_ANSWER),
+        message=body.message or (_transport_text(links, chain) if http is None else ""),
         retry_after=_wait(bearer, body),
-        embedded=embedded and bool(codes or body.status or body.message),
+        embedded=embedded and says_something,
     )
 
 
@@ -63,8 +66,8 @@ def _status(exc: BaseException) -> int | None:
     for value in (
         field(exc, "status_code"),
         field(exc, "http_status"),
-        field(exc, "code") if response is not None else None,
         field(exc, "status"),
+        field(exc, "code") if response is not None else None,
         field(response, "status_code", "status"),
         field(field(response, "ResponseMetadata"), "HTTPStatusCode"),
     ):
@@ -119,11 +122,6 @@ def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     if "authentication method" in said or ("credential" in said or "api_key" in said or "api key" in said):
         return frozenset(("missing_credentials",))
     return frozenset()
-
-
-def _plain_message(exc: BaseException, body: bodies.ErrorBody) -> str:
-    """The message attribute of SDKs that set it to the provider's own message field, and to nothing else."""
-    return text(field(exc, "message")) if body is bodies.NOTHING and field(exc, "details") is not None else ""
 
 
 def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ...]) -> str:

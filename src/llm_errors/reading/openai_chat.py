@@ -3,7 +3,16 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.reading.answer import (
+    Answer,
+    Identity,
+    embedded_error,
+    identity,
+    is_flat_error,
+    suspect,
+    unexpected,
+    usage,
+)
 from llm_errors.reading.fields import field, is_json, items, text
 
 DIALECT = "openai"
@@ -146,8 +155,7 @@ class ChatChunks:
         self._keep_usage(chunk)
         if not self._prompt_filtered:
             self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
-        flat = text(field(chunk, "type")) == "error" or None not in (field(chunk, "message"), field(chunk, "code"))
-        self._keep_error(field(chunk, "error") or (chunk if flat else None), "")
+        self._keep_error(field(chunk, "error") or (chunk if is_flat_error(chunk) else None), "")
 
     def _keep_error(self, error: Any, finish_reason: str) -> None:
         if error is not None and self._error is None:

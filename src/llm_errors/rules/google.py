@@ -65,8 +65,8 @@ CODES: Final = (
 )  # fmt: skip
 
 FINISH: Final = (
-    _finish("max_tokens", E.TRUNCATED, "max_tokens", "MAX_TOKENS"),
-    _finish("continuation", E.TRUNCATED, "other", "CONTINUATION incomplete requires_continuation"),
+    _finish("max_tokens", E.TRUNCATED, "max_tokens", "MAX_TOKENS incomplete"),
+    _finish("continuation", E.TRUNCATED, "other", "CONTINUATION requires_continuation"),
     _finish("safety", E.OUTPUT_BLOCKED, "safety", "SAFETY"),
     _finish("blocklist", E.OUTPUT_BLOCKED, "blocklist", "BLOCKLIST"),
     _finish("prohibited", E.OUTPUT_BLOCKED, "prohibited_content", "PROHIBITED_CONTENT"),

@@ -33,14 +33,14 @@ _OPENINFERENCE_KIND = "openinference.span.kind"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def is_inference(span: Span) -> bool:
-    """Whether a span that still records stands for a model call of someone else's instrumentation."""
+def is_inference(span: Span, own_operation: str = "") -> bool:
+    """Whether a span that still records stands for a model call of someone else's, or for `own_operation`."""
     if not span.is_recording():
         return False
     attributes = getattr(span, "attributes", None) or {}
     operation = attributes.get(semconv.OPERATION)
     if operation is not None:
-        return operation in MODEL_OPERATIONS
+        return operation in MODEL_OPERATIONS or operation == own_operation
     if attributes.get(_OPENINFERENCE_KIND) == "LLM":
         return True
     scope = _scope(span)

@@ -8,8 +8,8 @@ from opentelemetry import trace
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from llm_errors import semconv
-from llm_errors.adapters._call import Ending
 from llm_errors.adapters._protocol import CallInfo
+from llm_errors.adapters._sink import Ending
 from llm_errors.classify import decide
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.rules import Index
@@ -71,11 +71,13 @@ class Recorder:
             attributes = quietly("attributes", attributes, self._attributes, failure, ending)
         context = quietly("context", None, self._context, scope, failure)
         quietly("metrics", None, self._count, scope, ending, failure, context)
-        if failure is not None:
-            quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
-            if self._hook is not None:
-                quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
-        quietly("span", None, spans.write, scope, ending, failure, attributes)
+        try:
+            if failure is not None:
+                quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
+                if self._hook is not None:
+                    quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
+        finally:  # a hook may exit the process
+            quietly("span", None, spans.write, scope, ending, failure, attributes)
 
     def _decide(self, evidence: Evidence) -> Classification | None:
         return decide(evidence, own=self._own_rules, messages=self._settings.message_rules)
@@ -85,8 +87,8 @@ class Recorder:
 
     def _count(self, scope: spans.Scope, ending: Ending, failure: Classification | None, context: Any) -> None:
         outcome = semconv.CANCELLED if ending.cancelled else semconv.ERROR if failure is not None else semconv.OK
-        self._metrics.ended(ending.info, outcome, failure, context)
-        if scope.duration:
+        self._metrics.ended(ending.info, outcome, failure, context, ending.counted)
+        if scope.duration and not ending.counted:
             error_type = spans.error_type(ending, failure) if failure is not None else None
             self._metrics.took(ending.info, ending.duration, error_type, context)
 

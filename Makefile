@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh machine with Python and pip: `make demo` and `make test`.
+PYTHON ?= python3
+# Environments of the matrix that `make test` runs: newest, middle, oldest, peers.
+ENVIRONMENTS ?= newest
+RUN = PYTHON="$(PYTHON)" bash .ci/environment
+BIN = .venvs/newest/bin
+
+.PHONY: help demo test check dashboards screenshots stack stack-test bench clean
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+demo: ## one bad Monday morning, classified: three views and a trace per class
+	@$(RUN) newest
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/llm-errors demo $(ARGS)
+
+test: ## every test of the chosen environments (ENVIRONMENTS="newest middle oldest peers")
+	@set -e; for e in $(ENVIRONMENTS); do $(RUN) $$e; \
+	  echo "== tests in $$e"; TEST_ENVIRONMENT=$$e PATH="$(CURDIR)/.venvs/$$e/bin:$$PATH" \
+	  .venvs/$$e/bin/python -m pytest --ignore tests/stack $(ARGS); done
+
+check: ## lint, types, layers, and that generated files are what the taxonomy says
+	@$(RUN) newest
+	@$(BIN)/ruff format --check --quiet src tests
+	@$(BIN)/ruff check --quiet src tests
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/llm-errors generate --check
+
+dashboards: ## write dashboards, rules, alerts and the README's tables anew from the taxonomy
+	@$(RUN) newest
+	@$(BIN)/llm-errors generate
+
+bench: ## cost per call and per chunk, as ratios against a hand-written minimum and two peers
+	@$(RUN) bench
+	@.venvs/bench/bin/python -m tests.bench
+
+clean: ## remove environments and caches
+	rm -rf .venvs .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+-include collector-config/stack.mk dashboards/screenshots.mk

@@ -1,0 +1,83 @@
+"""The house rules that no linter knows: purity at run time, sizes, exports, and no SDK at start-up."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import llm_errors
+
+SOURCE = Path(llm_errors.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+SDKS = (
+    "openai",
+    "anthropic",
+    "google.genai",
+    "groq",
+    "together",
+    "cerebras",
+    "writerai",
+    "fireworks",
+    "httpx",
+    "httpx2",
+)
+
+each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+
+
+def loaded_after(code: str) -> set[str]:
+    program = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_classify_loads_no_opentelemetry_and_no_sdk():
+    loaded = loaded_after("import llm_errors; llm_errors.classify(ValueError())")
+    assert not {name for name in loaded if name.partition(".")[0] in ("opentelemetry", "wrapt")}
+    assert loaded.isdisjoint(SDKS)
+
+
+def test_instrumenting_loads_no_sdk():
+    loaded = loaded_after("from llm_errors import LLMErrorsInstrumentor; LLMErrorsInstrumentor().instrument()")
+    assert "llm_errors.adapters.stainless" in loaded
+    assert loaded.isdisjoint(SDKS)
+
+
+def test_instrumenting_loads_none_of_the_tools_around_it():
+    loaded = loaded_after("from llm_errors import LLMErrorsInstrumentor; LLMErrorsInstrumentor().instrument()")
+    tools = ("llm_errors.demo", "llm_errors.doctor", "llm_errors.artifacts", "llm_errors.recovery", "llm_errors.cli")
+    assert not {name for name in loaded if name.startswith(tools)}
+
+
+def test_all_is_what_is_exported():
+    assert set(llm_errors.__all__) == set(dir(llm_errors))
+    assert all(getattr(llm_errors, name) is not None for name in llm_errors.__all__)
+
+
+def test_a_name_that_is_not_exported_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = llm_errors.nothing
+
+
+@each_module
+def test_a_module_says_what_it_decides(path):
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@each_module
+def test_a_module_is_small(path):
+    assert len(path.read_text().splitlines()) <= 300
+
+
+@each_module
+def test_functions_are_short(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
+            assert node.end_lineno - node.lineno < 60, f"{node.name} in {path.name}"
+
+
+@each_module
+def test_no_module_is_a_drain(path):
+    assert path.stem not in ("utils", "util", "helpers", "helper", "misc", "base", "manager")
