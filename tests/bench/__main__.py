@@ -87,8 +87,8 @@ def main() -> int:
     report = Report()
     processes = {name: Process(name) for name in VARIANTS}
     streaming = {name: processes[name] for name in STREAMS}
-    rounds(processes, 5, "calls", 10)
-    call, added = rounds(processes, count, "calls", 10)
+    rounds(processes, 5, "calls", 30)
+    call, added = rounds(processes, count, "calls", 30)
     chunk, added_chunk = rounds(streaming, count, "chunks", 200)
     few, many = processes["ours"].ask("memory", 2000)
     for process in processes.values():

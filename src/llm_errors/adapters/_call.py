@@ -238,7 +238,7 @@ class RunningCall:
         if self.instead is not None and self._first_chunk is None:
             said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
             no_stream = suspect(self.info.dialect, "unexpected_body")
-            answer = replace(answer, suspicion=said if said and said.embedded else no_stream)
+            answer = answer._replace(suspicion=said if said and said.embedded else no_stream)
         self.settle(answer)
 
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:

@@ -1,15 +1,13 @@
 """What a reader returns for an answer, and what it must be able to do."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies
 from llm_errors.reading.fields import field, number, text
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """One answer of a model: what may be wrong with it, and the content-free facts that a span shows.
 
     `suspicion` is None when nothing in the answer can be a failure. `finish_reasons` are the provider's raw values, one
