@@ -88,9 +88,9 @@ def _own_rules(path: str) -> Index | None:
     """The user's own rows. A file with a problem disables itself with one error, and never the instrumentation."""
     if not path:
         return None
-    from llm_errors.rules import user
+    from llm_errors import user_rules
 
-    rows, problems = user.load(path)
+    rows, problems = user_rules.load(path)
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         _log.error("LLM_ERRORS_RULES_FILE is not used: %s%s. Check it with: llm-errors rules check", problems[0], more)

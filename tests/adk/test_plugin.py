@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.adk.agents import nothing, run, said, tool_call
+from llm_errors import safety
+from tests.adk.agents import ScriptedModel, nothing, run, said, tool_call
 from tests.recovery.failures import with_code, with_status
 
 from llm_errors.recovery.google_adk import DEGRADED, REFUSAL, LlmErrorsPlugin  # isort: skip
@@ -65,7 +66,8 @@ async def test_a_provider_in_trouble_is_answered_with_the_degraded_text(failure:
     "entry", [said("bad words", finish="SAFETY"), nothing(None, error_code="PROHIBITED_CONTENT"), FILTERED]
 )
 async def test_a_block_is_answered_with_the_refusal_text(entry: Any) -> None:
-    outcome = await run(entry, plugins=[LlmErrorsPlugin(substitute=True)])
+    model = ScriptedModel(model="openai/scripted", script=[entry])
+    outcome = await run(model=model, plugins=[LlmErrorsPlugin(substitute=True)])
     assert (outcome.raised, outcome.texts) == (None, [REFUSAL])
 
 
@@ -83,7 +85,7 @@ async def test_a_truncated_answer_is_left_alone() -> None:
 async def test_the_texts_are_settings() -> None:
     plugin = LlmErrorsPlugin(substitute=True, refusal_text="No.", degraded_text="Later.")
     assert (await run(SERVER, plugins=[plugin])).texts == ["Later."]
-    assert (await run(FILTERED, plugins=[plugin])).texts == ["No."]
+    assert (await run(said(finish="SAFETY"), plugins=[plugin])).texts == ["No."]
 
 
 async def test_streamed_output_is_followed_by_the_refusal_text() -> None:
@@ -97,6 +99,7 @@ async def test_an_exception_inside_the_plugin_never_breaks_the_run(monkeypatch: 
     def broken(*_args: Any, **_more: Any) -> Any:
         raise RuntimeError("the plugin's own")
 
+    safety.configure(strict=False, count=None)
     plugin = LlmErrorsPlugin(substitute=True)
     for name in ("_begin", "_answered", "_raised", "_agent_failed", "_event"):
         monkeypatch.setattr(plugin, name, broken)

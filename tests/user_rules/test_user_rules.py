@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from llm_errors import user_rules as user
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.rules import user
 from llm_errors.taxonomy import ErrorClass
 
 NO_END = Evidence(channel="in_band", dialect="openai", provider="vllm", facts=frozenset(("no_end",)))

@@ -88,7 +88,8 @@ class RunningCall:
             self._layer.began += 1
         self._scope = quietly("open", None, self._sink.open, self.info)
         self._started = perf_counter()
-        self._token = quietly("enter", None, self._sink.enter, self._scope)
+        if self._scope is not None:
+            self._token = quietly("enter", None, self._sink.enter, self._scope)
         self._left = ACTIVE.set(self)
 
     def since(self, started: float, first_chunk: float | None) -> None:
@@ -196,7 +197,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -217,7 +219,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -225,7 +228,7 @@ class RunningCall:
             if self._open:
                 _drops.settle(self.abandoned)
 
-    def _begin_chunks(self) -> Callable[[Any], None]:
+    def _begin_chunks(self) -> Callable[[Any], bool | None]:
         self._chunks = quietly("stream", None, self.info.reader.chunks)
         return _overlook if self._chunks is None else self._chunks.chunk
 
@@ -235,7 +238,7 @@ class RunningCall:
         if self.instead is not None and self._first_chunk is None:
             said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
             no_stream = suspect(self.info.dialect, "unexpected_body")
-            answer = replace(answer, suspicion=said if said and said.embedded else no_stream)
+            answer = answer._replace(suspicion=said if said and said.embedded else no_stream)
         self.settle(answer)
 
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:

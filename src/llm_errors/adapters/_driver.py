@@ -13,7 +13,7 @@ from typing import Any
 
 import wrapt
 
-from llm_errors.adapters import _drops
+from llm_errors.adapters import _drops, _places
 from llm_errors.adapters._edge import Edge
 from llm_errors.adapters._protocol import Adapter, Target
 from llm_errors.adapters._sink import Sink
@@ -35,19 +35,14 @@ class _Patch:
 
     def undo(self) -> None:
         """Take out only what is ours, wherever it now is."""
-        current = vars(self.owner).get(self.attribute)
-        if current is self.wrapper:
-            if self.inherited:
+        for (holder, name), function in _places.layers(self.owner, self.attribute):
+            if function is not self.wrapper:
+                continue
+            if self.inherited and holder is self.owner:
                 delattr(self.owner, self.attribute)
             else:
-                setattr(self.owner, self.attribute, self.original)
+                setattr(holder, name, self.original)
             return
-        current = _static(self.owner, self.attribute)
-        while isinstance(current, wrapt.ObjectProxy):
-            if current.__wrapped__ is self.wrapper:
-                current.__wrapped__ = self.original
-                return
-            current = current.__wrapped__
 
 
 class Driver:
@@ -83,7 +78,7 @@ class Driver:
 
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
         owner = getattr(module, target.owner, None) if target.owner else module
-        present = isinstance(owner, type | ModuleType) and _static(owner, target.attribute) is not None
+        present = isinstance(owner, type | ModuleType) and _places.static(owner, target.attribute) is not None
         if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
             self.found[target.name] = "not wanted"
             return
@@ -96,28 +91,11 @@ class Driver:
         self.found[target.name] = "patched"
 
     def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
-        outer, original = _innermost(_static(owner, target.attribute))
+        *_, ((holder, name), original) = _places.layers(owner, target.attribute)
         wrapper = WRAPPERS[target.kind](Edge(self, adapter, self._sink, target.through), original)
         functools.update_wrapper(wrapper, original)
         if target.owner:  # it may be inherited
             wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
-        if outer is not None:
-            outer.__wrapped__ = wrapper
-        else:
-            setattr(owner, target.attribute, wrapper)
+        setattr(holder, name, wrapper)
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
-
-
-def _static(owner: Any, attribute: str) -> Any:
-    """The attribute as it stands in the class that defines it, unbound, or in the module."""
-    owners = getattr(owner, "__mro__", (owner,))
-    return next((vars(c)[attribute] for c in owners if attribute in vars(c)), None)
-
-
-def _innermost(function: Any) -> tuple[Any, Any]:
-    """The innermost proxy of another instrumentation, if any, and the SDK's own function."""
-    outer = None
-    while isinstance(function, wrapt.ObjectProxy):
-        outer, function = function, function.__wrapped__
-    return outer, function

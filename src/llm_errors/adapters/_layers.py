@@ -73,7 +73,10 @@ class LayeredCall:
 
     def _look(self, response: Any) -> None:
         self._chunks.chunk(response)
-        if self._first_chunk is None and not self._chunks.done:
+        if self._chunks.done and not self._info.stream:
+            # At once: a framework that has its one answer asks for no end while its span is current.
+            self._exhausted()
+        elif self._first_chunk is None and not self._chunks.done:
             self._first_chunk = perf_counter()
 
     def _exhausted(self) -> None:

@@ -1,15 +1,13 @@
 """Where calls are reported to, and what is reported of one that has ended."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from llm_errors.adapters._protocol import CallInfo
 from llm_errors.evidence import Evidence
 from llm_errors.reading.answer import Answer
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """How a call ended: what the sink is told, once."""
 
     info: CallInfo

@@ -1,15 +1,13 @@
 """What a reader returns for an answer, and what it must be able to do."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies
 from llm_errors.reading.fields import field, number, text
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """One answer of a model: what may be wrong with it, and the content-free facts that a span shows.
 
     `suspicion` is None when nothing in the answer can be a failure. `finish_reasons` are the provider's raw values, one
@@ -39,8 +37,8 @@ class Chunks(Protocol):
         """Whether the terminal event has been seen: whatever the caller does then, what was seen settles the call."""
         ...
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one parsed chunk."""
+    def chunk(self, chunk: Any) -> bool | None:
+        """Look at one parsed chunk. True after one that ends the answer for good: no usage or anything else can follow."""
         ...
 
     def end(self) -> Answer:

@@ -35,7 +35,7 @@ NATURAL = frozenset(
     ]
 )
 """Finish reasons of an answer that ended as it should, OpenAI's and those of compatible servers."""
-_MEDIA = ("audio", "images")
+_OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
 
 
 class ChatReader:
@@ -88,17 +88,20 @@ def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
 
 
 def _tool_arguments(message: Any) -> list[str]:
-    calls = [field(call, "function") for call in items(field(message, "tool_calls"))[:128]]
-    calls.append(field(message, "function_call"))
+    tools, function = items(field(message, "tool_calls")), field(message, "function_call")
+    if not tools and function is None:
+        return []
+    calls = [*(field(call, "function") for call in tools[:128]), function]
     arguments = (field(call, "arguments") for call in calls)
     return [a for a in arguments if isinstance(a, str) and a.strip()]
 
 
 def _has_content(choice: Any) -> bool:
+    """Chat's content first: it is the common case, and a field that a model does not declare is slow to miss."""
     message = field(choice, "message")
-    if field(choice, "text"):
+    if field(message, "content"):
         return True
-    return any(field(message, name) for name in ("content", "tool_calls", "function_call", "refusal", *_MEDIA))
+    return any(field(message, name) for name in _OTHER_CONTENT) or bool(field(choice, "text"))
 
 
 def _prompt_filtered(results: Any) -> bool:
@@ -136,7 +139,7 @@ class ChatChunks:
                 delta, reason, index = getattr(choice, "delta", None), choice.finish_reason, choice.index
             if not self._content:
                 self._content = _delta_has_content(choice, delta)
-            if delta is not None and not self._refusal and field(delta, "refusal"):
+            if delta.get("refusal") if type(delta) is dict else getattr(delta, "refusal", None):
                 self._refusal = True
             if reason or index not in self._finish:
                 self._turning_point(chunk, choice, index, reason)
@@ -195,4 +198,4 @@ class ChatChunks:
 def _delta_has_content(choice: Any, delta: Any) -> bool:
     if delta is None:
         return bool(field(choice, "text"))
-    return any(field(delta, name) for name in ("content", "tool_calls", "function_call", "refusal", *_MEDIA))
+    return bool(field(delta, "content")) or any(field(delta, name) for name in _OTHER_CONTENT)

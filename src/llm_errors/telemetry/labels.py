@@ -1,7 +1,7 @@
 """Attribute sets of metrics, made once per combination and bounded in number.
 
 The OpenTelemetry SDK folds everything past 2,000 attribute sets of an instrument into one; long before that the model,
-then the reason, becomes `other` here. The class never does.
+then the reason and the address, becomes `other` here. The class never does.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class Labels:
         if len(self._known) >= LIMIT:
             values = self._folded(values, semconv.REQUEST_MODEL)
             if values not in self._known and len(self._known) >= HARD_LIMIT:
-                values = self._folded(values, semconv.ERROR_REASON)
+                values = self._folded(self._folded(values, semconv.ERROR_REASON), semconv.SERVER_ADDRESS)
         known = self._known.get(values)
         if known is None:
             pairs = zip(self._names, values, strict=True)

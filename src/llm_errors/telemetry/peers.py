@@ -26,6 +26,9 @@ INFERENCE_SCOPES = ("com.anthropic.sdk.python", "logfire.openai", "logfire.anthr
 WITHOUT_DURATION = ("openinference.",)
 """Modules of instrumentors that have no `gen_ai.client.operation.duration`."""
 
+SUPPRESSING = ("logfire.",)
+"""Scopes of peers that suppress instrumentation around the model call itself, to keep the spans of HTTP libraries out."""
+
 _OPENINFERENCE_KIND = "openinference.span.kind"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -40,8 +43,17 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
         return operation in MODEL_OPERATIONS or operation == own_operation
     if attributes.get(_OPENINFERENCE_KIND) == "LLM":
         return True
-    scope = getattr(getattr(span, "instrumentation_scope", None), "name", "") or ""
+    scope = _scope(span)
     return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span)
+
+
+def suppresses(span: Span) -> bool:
+    """Whether suppression in the context is the doing of the peer whose span is current, and so not meant for us."""
+    return _scope(span).startswith(SUPPRESSING) and is_inference(span)
+
+
+def _scope(span: Any) -> str:
+    return getattr(getattr(span, "instrumentation_scope", None), "name", "") or ""
 
 
 def _is_openlit(scope: str, span: Any) -> bool:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from opentelemetry import trace
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from llm_errors import semconv
@@ -15,7 +16,7 @@ from llm_errors.rules import Index
 from llm_errors.safety import quietly
 from llm_errors.settings import Settings
 from llm_errors.taxonomy import ErrorClass
-from llm_errors.telemetry import spans
+from llm_errors.telemetry import peers, spans
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics
 
@@ -39,8 +40,8 @@ class Recorder:
         self._hook, self._own_rules = hook, own_rules
 
     def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        return bool(is_instrumentation_enabled())
+        """Whether instrumentation is not suppressed in this context, but for a peer that means others by it."""
+        return is_instrumentation_enabled() or peers.suppresses(trace.get_current_span())
 
     def open(self, info: CallInfo) -> spans.Scope:
         """Find or make the call's span."""
@@ -70,11 +71,13 @@ class Recorder:
             attributes = quietly("attributes", attributes, self._attributes, failure, ending)
         context = quietly("context", None, self._context, scope, failure)
         quietly("metrics", None, self._count, scope, ending, failure, context)
-        if failure is not None:
-            quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
-            if self._hook is not None:
-                quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
-        quietly("span", None, spans.write, scope, ending, failure, attributes)
+        try:
+            if failure is not None:
+                quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
+                if self._hook is not None:
+                    quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
+        finally:  # a hook may exit the process
+            quietly("span", None, spans.write, scope, ending, failure, attributes)
 
     def _decide(self, evidence: Evidence) -> Classification | None:
         return decide(evidence, own=self._own_rules, messages=self._settings.message_rules)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from llm_errors.rules import Index, index
-from llm_errors.rules._entry import Entry
 from llm_errors.rules._rule import Rule
+from llm_errors.user_rules._entry import Entry
 
 SIZE_LIMIT: Final = 256 * 1024
 RULES_LIMIT: Final = 500
