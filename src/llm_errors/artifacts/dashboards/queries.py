@@ -40,7 +40,7 @@ class Queries:
         """Names of the recorded series."""
         return Series(self.options.service_label, self.options.window)
 
-    # --- what the variables select ---------------------------------------------------------------------------------------
+    # --- what the variables select ----------------------------------------------------------------------------------
     @property
     def of_service(self) -> str:
         """Matcher of the service variable."""
@@ -60,7 +60,7 @@ class Queries:
         """The values that a variable offers."""
         return f"label_values({selector(semconv.CALLS, *self.options.selectors, *matchers)}, {label})"
 
-    # --- building blocks -------------------------------------------------------------------------------------------------
+    # --- building blocks --------------------------------------------------------------------------------------------
     def errors(self, *matchers: str) -> str:
         """New errors in 5 minutes, as selected."""
         return selector(self.series.errors, *self.of_call, *matchers)
@@ -90,7 +90,7 @@ class Queries:
         per_event = "" if span == PER_BAR else " / 5"
         return sum_by(by, f"sum_over_time({self.errors(one_of(CLASS, classes))}[{span}]){per_event}")
 
-    # --- reliability -----------------------------------------------------------------------------------------------------
+    # --- reliability ------------------------------------------------------------------------------------------------
     def availability(self) -> str:
         """Availability over the budget's period."""
         return f"1 - {selector(self.series.bad_ratio('service', self.options.window), self.of_service)}"
@@ -101,12 +101,7 @@ class Queries:
 
     def succeeded(self) -> str:
         """Calls that succeeded, among those that the application did not cancel, over the budget's period."""
-        s, window = self.series, self.options.window
-        calls = s.tumbling(s.calls)
-        ok = selector(calls, self.of_service, one_of(OUTCOME, (semconv.OK,)))
-        settled = selector(calls, self.of_service, one_of(OUTCOME, (semconv.OK, semconv.ERROR)))
-        by = (s.service,)
-        return f"{sum_by(by, promql.over(window, ok))}\n/\n({sum_by(by, promql.over(window, settled))} > 0)"
+        return selector(self.series.succeeded, self.of_service)
 
     def burn_rate(self, window: str) -> str:
         """Burn rate over a window."""
@@ -130,7 +125,8 @@ class Queries:
     def hidden_retries(self) -> str:
         """Failed attempts that an SDK's own retry hid, against calls."""
         retries = promql.over("$__rate_interval", selector(self.series.retries, *self.of_call))
-        return f"{sum_by((CLASS,), retries)}\n/ on () group_left ()\n(sum({promql.over('$__rate_interval', self.calls())}) > 0)"
+        calls = promql.over("$__rate_interval", self.calls())
+        return f"{sum_by((CLASS,), retries)}\n/ on () group_left ()\n(sum({calls}) > 0)"
 
     def latency(self) -> str:
         """Buckets of the duration of calls."""
@@ -138,11 +134,11 @@ class Queries:
         return sum_by(("le",), f"increase({bucket}[$__rate_interval])")
 
     def traced_failures(self, classes: Sequence[str]) -> str:
-        """Failures a second from the raw counter, which carries exemplars."""
+        """Failures a minute from the raw counter, which carries exemplars."""
         raw = selector(semconv.ERRORS, *self.options.selectors, *self.of_call, one_of(CLASS, classes))
-        return sum_by((CLASS,), f"rate({raw}[$__rate_interval])")
+        return "60 * " + sum_by((CLASS,), f"rate({raw}[$__rate_interval])")
 
-    # --- correctness and review ------------------------------------------------------------------------------------------
+    # --- correctness and review -------------------------------------------------------------------------------------
     def total(self, classes: Sequence[str]) -> str:
         """New errors in the range, 0 without any."""
         return f"round(sum(sum_over_time({self.errors(one_of(CLASS, classes))}[{IN_RANGE}])) / 5) or vector(0)"
@@ -169,7 +165,7 @@ class Queries:
         by = self.series.by_class
         return self.share_of_model(tool, by, "1h"), self.share_of_model(overflow, by, "1h")
 
-    # --- policy ----------------------------------------------------------------------------------------------------------
+    # --- policy -----------------------------------------------------------------------------------------------------
     def policy_share(self, classes: Sequence[str]) -> str:
         """Share of each model's calls by class over the last hour."""
         error = selector(self.series.class_errors, *self.of_model, one_of(CLASS, classes))
@@ -180,12 +176,20 @@ class Queries:
         errors = sum_by((CLASS,), f"sum_over_time({self.errors(one_of(CLASS, classes))}[1h] offset 7d)")
         return f"{errors}\n/ on () group_left ()\n(sum(sum_over_time({self.calls()}[1h] offset 7d)) > 0)"
 
-    # --- overview --------------------------------------------------------------------------------------------------------
-    def firing(self, view: str = "") -> str:
+    # --- overview ---------------------------------------------------------------------------------------------------
+    def firing(self, *matchers: str) -> str:
         """Alerts of this package that fire, as `ALERTS` tells."""
-        matchers = ('alertstate="firing"', 'alertname=~"LLM.+"', self.of_service, f'view="{view}"' if view else "")
+        fires = selector("ALERTS", 'alertstate="firing"', 'alertname=~"LLM.+"', self.of_service, *matchers)
         labels = ("alertname", "severity", "view", self.options.service_label, PROVIDER, MODEL, CLASS)
-        return f"max by ({', '.join(labels)}) ({selector('ALERTS', *matchers)})"
+        return f"max by ({', '.join(labels)}) ({fires})"
+
+    def firing_ranked(self) -> str:
+        """The same, with 3 for pages, 2 for tickets and 1 for the rest as value."""
+        names = self.options.severities
+        ranked = (
+            f"{self.firing(one_of('severity', (names[name],)))} * {rank}" for name, rank in (("page", 3), ("ticket", 2))
+        )
+        return "\nor\n".join([*ranked, self.firing()])
 
     def calls_by_service(self) -> str:
         """Calls a second per service."""
@@ -197,7 +201,7 @@ class Queries:
         errors = sum_by(by, promql.over("$__rate_interval", self.errors()))
         return f"{errors}\n/\n({sum_by(by, promql.over('$__rate_interval', self.calls()))} > 0)"
 
-    # --- logs ------------------------------------------------------------------------------------------------------------
+    # --- logs -------------------------------------------------------------------------------------------------------
     def fingerprints(self) -> str:
         """LogQL: unclassified failures by fingerprint."""
         keys = ", ".join(
