@@ -14,7 +14,7 @@ JSON_LIMIT = 1_000_000
 
 def field(source: Any, *names: str) -> Any:
     """The first of the named fields that is there and not None, of an object or a mapping; None if reading fails."""
-    mapping = _is_mapping(type(source))  # type: ignore[arg-type] - every class is hashable
+    mapping = _is_mapping(type(source))  # type: ignore[arg-type]  # every class is hashable
     for name in names:
         try:
             value = source.get(name) if mapping else getattr(source, name, None)
