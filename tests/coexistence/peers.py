@@ -116,8 +116,8 @@ ALL = (
         "openllmetry",
         "opentelemetry.instrumentation",
         (
-            (OPENAI, "openai", "OpenAIInstrumentor", {}),
-            (RESPONSES, "openai", "OpenAIInstrumentor", {"plain": False, "streamed": False}),
+            (OPENAI, "openai", "OpenAIInstrumentor", {"undoes": False}),
+            (RESPONSES, "openai", "OpenAIInstrumentor", {"plain": False, "streamed": False, "undoes": False}),
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {"plain": False, "streamed": False}),
             (GOOGLE, "google_generativeai", "GoogleGenerativeAiInstrumentor", {"plain": False, "streamed": False}),
         ),
