@@ -70,7 +70,9 @@ FINISH: Final = (
 
 OTHERS: Final = (
     Rule("anthropic.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_ANTHROPIC, status=frozenset({400}), facts=words("error_object")),
-    Rule("anthropic.aws.credentials", E.AUTH, "missing_key", exceptions=words("botocore.NoCredentialsError botocore.PartialCredentialsError"
+    Rule("anthropic.http.412", E.BAD_REQUEST, "failed_precondition", dialects=_ANTHROPIC, status=frozenset({412})),
+    Rule("anthropic.http.431", E.BAD_REQUEST, "request_too_large", dialects=_ANTHROPIC, status=frozenset({431})),
+    Rule("anthropic.aws.credentials", E.AUTH, "missing_key", exceptions=words("anthropic.CredentialsError botocore.NoCredentialsError botocore.PartialCredentialsError"
          " google.auth.DefaultCredentialsError"), weight=4),
     Rule("anthropic.google.refresh", E.AUTH, "expired", exceptions=words("google.auth.RefreshError"), weight=4),
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 413}),

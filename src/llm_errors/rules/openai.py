@@ -137,8 +137,8 @@ FINISH: Final = (
 )  # fmt: skip
 
 EXCEPTIONS: Final = (
-    Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words("openai.LengthFinishReasonError"), weight=4),
-    Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter", exceptions=words("openai.ContentFilterFinishReasonError"), weight=4),
+    Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words(".LengthFinishReasonError"), weight=4),
+    Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter", exceptions=words(".ContentFilterFinishReasonError"), weight=4),
     Rule("openai.azure.credentials", E.AUTH, "invalid_key", exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip
 
