@@ -25,6 +25,14 @@ def field(source: Any, *names: str) -> Any:
     return None
 
 
+def undeclared(source: Any, name: str) -> Any:
+    """A field that models of SDKs do not declare as a rule, taken from where pydantic keeps it: asking in vain is slow."""
+    if not hasattr(type(source), "__pydantic_extra__"):
+        return field(source, name)
+    value = vars(source).get(name)
+    return value if value is not None else field(field(source, "__pydantic_extra__"), name)
+
+
 @lru_cache(maxsize=512)
 def _is_mapping(kind: type) -> bool:
     """Asked of every object that is read, and the answer of an abstract base class takes its time."""
