@@ -144,9 +144,12 @@ EXCEPTIONS: Final = (
 
 SAYS: Final = (
     _says("context", E.BAD_REQUEST, "context_overflow", _BAD,
-          "maximum context length", "context length exceeded", "context window of", "exceeds the available context size", "context size has been exceeded", "exceeds the context size", "exceeds the context",
+          "maximum context length", "context length exceeded", "context window of", "exceeds the available context size", "loaded with context length of only", "context size has been exceeded", "exceeds the context size", "exceeds the context",
           "reduce the length of the messages", "prompt is too long", "input is too long", "maximum prompt length",
           "exceeds maximum input", "exceeds the maximum number of tokens", "too many input tokens"),
+    _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({400, 429}),
+          "budget has been exceeded", "crossed budget", "exceededbudget"),
+    _code("budget.auth", E.CALL_BUDGET, "spend_limit", "auth_error", says=("exceededbudget", "over budget"), weight=1),
     _says("key", E.AUTH, "invalid_key", frozenset({400}),
           "incorrect api key", "invalid api key", "api key not valid", "api key is invalid", "no auth credentials"),
     _says("model", E.NOT_FOUND, "model", frozenset({400, 403, 422}),
