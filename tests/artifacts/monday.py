@@ -1,7 +1,9 @@
-"""Seed data: a month of a support desk that ends in one bad Monday morning, as OpenMetrics, and the failures' log rows.
+"""Seed data: a month of a support desk that ends in one bad Monday morning, as OpenMetrics, and the failures' log
+rows.
 
-The same story as `llm-errors demo`: a quota spike, cut off and blocked answers, an overloaded provider, a deprecated model, a
-revoked key, a spent quota and answers with nothing in them, over three providers. Deterministic, and always the same Monday.
+The same story as `llm-errors demo`: a quota spike, cut off and blocked answers, an overloaded provider, a deprecated
+model, a revoked key, a spent quota and answers with nothing in them, over three providers. Deterministic, and always
+the same Monday.
 """
 
 import math
@@ -54,9 +56,11 @@ CALLERS = (OPENAI, CLAUDE, GEMINI, LEGACY, SORTER)
 
 @dataclass(frozen=True)
 class Trouble:
-    """A kind of failure of one caller: share of its calls, from and until hours before noon of the Monday (None: always).
+    """A kind of failure of one caller: share of its calls, from and until hours before noon of the Monday (None:
+    always).
 
-    `climbs` lets the share rise linearly over the first hour. `only` replaces the traffic: calls an hour that all fail.
+    `climbs` lets the share rise linearly over the first hour. `only` replaces the traffic: calls an hour that all
+    fail.
     """
 
     caller: Caller
@@ -95,15 +99,15 @@ def _usual() -> Iterator[Trouble]:
 
 
 MONDAY = (
-    Trouble(GEMINI, "RATE_LIMITED/requests", 0.042, 2.4, 0.6, climbs=True),
-    Trouble(CLAUDE, "SERVER/overloaded", 0.09, 1.75, 1.35),
+    Trouble(GEMINI, "RATE_LIMITED/requests", 0.046, 1.6, climbs=True),
+    Trouble(CLAUDE, "SERVER/overloaded", 0.09, 2.75, 2.3),
     Trouble(OPENAI, "TRUNCATED/max_tokens", 0.12, 2.0, climbs=True, in_band=True),
     Trouble(OPENAI, "TOOL_PROTOCOL/schema_mismatch", 0.022, 2.0, climbs=True, in_band=True),
     Trouble(OPENAI, "PROMPT_BLOCKED/jailbreak", 0.06, 1.5, climbs=True),
     Trouble(GEMINI, "OUTPUT_BLOCKED/safety", 0.03, 1.1, in_band=True),
     Trouble(CLAUDE, "OUTPUT_BLOCKED/refusal", 0.02, 3.2, 1.0, in_band=True),
     Trouble(LEGACY, "NOT_FOUND/model", 1.0, 1.2, 0.45, only=22),
-    Trouble(SORTER, "AUTH/invalid_key", 0.11, 0.9, 0.3),
+    Trouble(SORTER, "AUTH/invalid_key", 0.11, 0.6),
     Trouble(CLAUDE, "AUTH/permission_denied", 0.004, 18.5, 18.0),
     Trouble(OPENAI, "CALL_BUDGET/insufficient_quota", 0.02, 0.35),
     Trouble(SORTER, "CALL_BUDGET/max_turns", 0.004, 8.0, 7.0),
@@ -148,7 +152,7 @@ class _Morning:
             failed += failures
             self._failures(trouble, failures)
             calls += failures if trouble.only else 0
-        hangs = 0.05 if caller is CLAUDE and 1.2 < hours < 1.8 else 0.008
+        hangs = 0.05 if caller is CLAUDE and 2.2 < hours < 2.8 else 0.008
         cancelled = self._about(calls * hangs)
         for outcome, count in (("ok", max(0, calls - failed - cancelled)), ("error", failed), ("cancelled", cancelled)):
             if count:

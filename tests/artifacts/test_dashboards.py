@@ -1,4 +1,4 @@
-"""The dashboards as Grafana would read them: schema, lint, layout, and every query against a real Prometheus with seed data."""
+"""The dashboards as Grafana would read them: schema, lint, layout, and every query on seed data in Prometheus."""
 
 import json
 import re

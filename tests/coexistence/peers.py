@@ -19,7 +19,7 @@ class Peer:
     """One instrumentation of one SDK.
 
     `plain`, `streamed`: its span is current at the inner request. `reads`: that span still records while a stream is read.
-    `undoes`: its own `uninstrument` takes everything out again.
+    `undoes`: its own `uninstrument` takes everything out again. `saves`: it does so by putting back what it found, not by unwrapping.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Peer:
     streamed: bool = True
     reads: bool = True
     undoes: bool = True
+    saves: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}-{self.api}"
@@ -108,15 +109,15 @@ ALL = (
             (OPENAI, "genai.openai", "OpenAIInstrumentor", {}),
             (RESPONSES, "genai.openai", "OpenAIInstrumentor", {}),
             (ANTHROPIC, "genai.anthropic", "AnthropicInstrumentor", {}),
-            (GOOGLE, "google_genai", "GoogleGenAiSdkInstrumentor", {}),
+            (GOOGLE, "google_genai", "GoogleGenAiSdkInstrumentor", {"saves": True}),
         ),
     ),
     *_family(
         "openllmetry",
         "opentelemetry.instrumentation",
         (
-            (OPENAI, "openai", "OpenAIInstrumentor", {}),
-            (RESPONSES, "openai", "OpenAIInstrumentor", {"plain": False, "streamed": False}),
+            (OPENAI, "openai", "OpenAIInstrumentor", {"undoes": False}),
+            (RESPONSES, "openai", "OpenAIInstrumentor", {"plain": False, "streamed": False, "undoes": False}),
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {"plain": False, "streamed": False}),
             (GOOGLE, "google_generativeai", "GoogleGenerativeAiInstrumentor", {"plain": False, "streamed": False}),
         ),
@@ -125,10 +126,10 @@ ALL = (
         "openinference",
         "openinference.instrumentation",
         (
-            (OPENAI, "openai", "OpenAIInstrumentor", {}),
-            (RESPONSES, "openai", "OpenAIInstrumentor", {}),
+            (OPENAI, "openai", "OpenAIInstrumentor", {"saves": True}),
+            (RESPONSES, "openai", "OpenAIInstrumentor", {"saves": True}),
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {}),
-            (GOOGLE, "google_genai", "GoogleGenAIInstrumentor", {"streamed": False}),
+            (GOOGLE, "google_genai", "GoogleGenAIInstrumentor", {"streamed": False, "saves": True}),
         ),
     ),
     *_family(
@@ -143,7 +144,7 @@ ALL = (
         make=_openlit,
     ),
     # logfire ends its span before a stream is read.
-    Peer("logfire", OPENAI, "logfire", _logfire("instrument_openai"), reads=False),
-    Peer("logfire", RESPONSES, "logfire", _logfire("instrument_openai"), reads=False),
-    Peer("logfire", ANTHROPIC, "logfire", _logfire("instrument_anthropic"), reads=False),
+    Peer("logfire", OPENAI, "logfire", _logfire("instrument_openai"), reads=False, saves=True),
+    Peer("logfire", RESPONSES, "logfire", _logfire("instrument_openai"), reads=False, saves=True),
+    Peer("logfire", ANTHROPIC, "logfire", _logfire("instrument_anthropic"), reads=False, saves=True),
 )  # fmt: skip

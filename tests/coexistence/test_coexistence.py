@@ -13,8 +13,8 @@ import pytest
 
 from llm_errors.demo.provider import Reply
 
-from .conftest import Spans
-from .peers import ALL, Peer
+from .conftest import Spans, difference, functions
+from .peers import ALL, ANTHROPIC, Peer
 from .scenarios import SCENARIOS, Application, Outcome, Scenario
 
 pytestmark = [
@@ -108,3 +108,81 @@ def test_one_call_is_told_once(peer, scenario, order, flavour, telemetry, spans,
         current = current and peer.reads
     current = current and bool(spans_alone)  # some peers never end a span whose stream breaks
     assert classes(found) == ([scenario.error_class] if scenario.error_class and current else [])
+
+
+@PEERS
+@ORDERS
+@pytest.mark.parametrize("leaves", ["peer-first", "we-first"])
+def test_whoever_leaves_first_nothing_of_ours_acts(peer, order, leaves, telemetry, spans, ours, provider, restore):
+    """Nothing stays but what the peer alone leaves behind; OpenInference puts a wrapper of ours back, which does nothing."""
+    peer.needed()
+    before = functions()
+    healthy = SCENARIOS[peer.api][0]
+    with peer.running(providers_of(telemetry, spans)):
+        pass
+    left_alone = set(difference(before, functions()))
+    restore()
+
+    with ExitStack() as stack:
+        if order == "peer-first":
+            stack.enter_context(peer.running(providers_of(telemetry, spans)))
+        instrumentor = ours()
+        if order == "we-first":
+            stack.enter_context(peer.running(providers_of(telemetry, spans)))
+        if leaves == "we-first":
+            instrumentor.uninstrument()
+    if leaves == "peer-first":
+        instrumentor.uninstrument()
+
+    left = set(difference(before, functions()))
+    put_back = order == leaves == "we-first" and peer.saves
+    assert left == left_alone or put_back
+    call(provider, healthy, peer.api, "sync")
+    assert telemetry.outcomes() == {}
+
+
+@PEERS
+def test_when_the_peer_leaves_we_make_our_own_span(peer, telemetry, spans, ours, provider, restore):
+    peer.needed()
+    if not peer.undoes:
+        pytest.skip("could not import a way to uninstrument this peer, which none of its releases has")
+    ours()
+    with peer.running(providers_of(telemetry, spans)):
+        call(provider, SCENARIOS[peer.api][0], peer.api, "sync")
+    spans.take()
+    outcome = call(provider, SCENARIOS[peer.api][1], peer.api, "sync")
+    assert outcome.raised
+    assert telemetry.outcomes() == {"ok": 1, "error": 1}
+    found = [s for s in spans.take() if s.instrumentation_scope.name == "llm_errors"]
+    assert classes(found) == [SCENARIOS[peer.api][1].error_class]
+
+
+@PEERS
+def test_the_duration_is_recorded_where_no_peer_does(peer, telemetry, spans, ours, provider, restore):
+    peer.needed()
+    with together(peer, "peer-first", ours, providers_of(telemetry, spans)):
+        call(provider, SCENARIOS[peer.api][0], peer.api, "sync")
+    ours_have_it = peer.name in ("openinference", "logfire")
+    data = telemetry._reader.get_metrics_data()
+    scopes = [s for r in data.resource_metrics for s in r.scope_metrics if s.scope.name == "llm_errors"]
+    names = {metric.name for scope in scopes for metric in scope.metrics}
+    assert ("gen_ai.client.operation.duration" in names) is ours_have_it
+
+
+@pytest.mark.parametrize("peer", [p for p in ALL if p.api == ANTHROPIC], ids=str)
+@pytest.mark.parametrize("scenario", SCENARIOS[ANTHROPIC], ids=str)
+def test_the_span_that_anthropic_makes_itself_carries_the_class(
+    peer, scenario, telemetry, spans, ours, provider, restore, monkeypatch
+):
+    """It is the innermost one. The peer's is its parent, and stays as the peer leaves it."""
+    peer.needed()
+    anthropic = pytest.importorskip("anthropic._tracing", reason="could not import a tracing anthropic: an older major")
+    monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY", "true")
+    with together(peer, "peer-first", ours, providers_of(telemetry, spans)):
+        call(provider, scenario, peer.api, "sync")
+    found = spans.take()
+    native = [s for s in found if s.instrumentation_scope.name == anthropic.INSTRUMENTATION_SCOPE]
+    assert "llm_errors" not in {s.instrumentation_scope.name for s in found}
+    if native:  # logfire suppresses it
+        assert classes(found) == classes(native) == ([scenario.error_class] if scenario.error_class else [])
+    assert telemetry.errors() == ({scenario.error_class: 1} if scenario.error_class else {})

@@ -103,16 +103,16 @@ COPIES = (copy.copy, copy.deepcopy, round_trip)
 
 @pytest.mark.parametrize("how", COPIES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("api", APIS)
-def test_copies_behave_as_bare(api, how, provider, connect, instrument):
-    client = connect(api, provider([whole(api)]).url)
+def test_copies_behave_as_bare(api, how, provider, connect, instrument, monkeypatch):
+    url = provider([whole(api)]).url
+    client = connect(api, url)
+    if api in STAINLESS:  # a half-copied client of the SDK's own complains when it is dropped
+        monkeypatch.delattr(type(client._client), "__del__")
 
     def run() -> list[Any]:
-        holders: list[Any] = [
-            call(api, client),
-            client,
-            method(api, client),
-            functools.partial(method(api, client), model="m"),
-        ]
+        client = connect(api, url)
+        bound = method(api, client)
+        holders: list[Any] = [call(api, client), bound, functools.partial(bound, model="m")]
         if api in STAINLESS:
             holders.append(method(api, client, "with_raw_response")(**asked(api)))
         return [outcome(functools.partial(how, holder)) for holder in holders]

@@ -15,7 +15,9 @@ from llm_errors.artifacts.options import SHARES, OptionError, Options
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds the command with its arguments."""
     parser = subparsers.add_parser("generate", help="write dashboards, rules, alerts and routing", description=__doc__)
-    parser.add_argument("--out", default="dashboards", metavar="DIR", help="folder to write to (default: dashboards)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder to write to (default: dashboards of this checkout, and its README)"
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name the files that differ")
     parser.add_argument("--readme", metavar="FILE", help="also renew the generated tables of this README")
     parser.add_argument("--no-dashboards", action="store_true", help="rules and routing only")
@@ -54,16 +56,17 @@ def _run(args: argparse.Namespace) -> int:
     options = read_options(args)
     from llm_errors.artifacts import generate  # PyYAML and the Grafana SDK are an extra
 
-    out = Path(args.out)
+    out = Path(args.out or "dashboards")
+    readme = args.readme or (None if args.out else generate.own_readme())
     texts = generate.without_sdk(options)
     if not args.no_dashboards:
         texts.update(generate.with_sdk(options))
     files = {out / path: text for path, text in texts.items()}
-    if args.readme:
-        files.update(generate.renewed_readme(Path(args.readme), options))
+    if readme:
+        files.update(generate.renewed_readme(Path(readme), options))
     if not args.check:
         generate.write(files)
-        print(f"{len(files)} files written, below {out}" + (f" and in {args.readme}" if args.readme else ""))
+        print(f"{len(files)} files written, below {out}" + (f" and {readme}" if readme else ""))
         return 0
     found = generate.drift(files) + ([] if args.no_dashboards else generate.left_over(files, out))
     for line in found:

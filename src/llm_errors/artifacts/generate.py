@@ -38,12 +38,11 @@ def without_sdk(options: Options) -> dict[str, str]:
 
 def with_sdk(options: Options) -> dict[str, str]:
     """The dashboards and what refers to their panels; raises `ImportError` without the extra `generate`."""
-    from llm_errors.artifacts import dashboards  # the SDK is an extra
+    from llm_errors.artifacts.dashboards import build, panels, text  # the SDK is an extra
 
-    built = dashboards.build(options)
-    panels = dashboards.panels(built)
-    files = {f"grafana/{uid}.json": dashboards.text(board) for uid, board in built.items()}
-    managed = yaml_text.dump(rules.grafana_alerting(options, panels), header(options))
+    built = build(options)
+    files = {f"grafana/{uid}.json": text(board) for uid, board in built.items()}
+    managed = yaml_text.dump(rules.grafana_alerting(options, panels(built)), header(options))
     return {**files, "prometheus/grafana-alerting.yml": managed}
 
 
@@ -74,6 +73,12 @@ def write(files: Mapping[Path, str]) -> None:
         for part in pending.values():
             with contextlib.suppress(OSError):
                 part.unlink()
+
+
+def own_readme() -> str | None:
+    """The README of the present folder, if it has generated blocks."""
+    path = Path("README.md")
+    return str(path) if path.is_file() and "<!-- generated:" in path.read_text(encoding="utf-8") else None
 
 
 def renewed_readme(path: Path, options: Options) -> dict[Path, str]:

@@ -161,6 +161,11 @@ class Series:
         """What is left of the error budget: 1 untouched, 0 spent, negative missed."""
         return self.name("service", f"llm_slo_budget_remaining:ratio{self.window}")
 
+    @property
+    def succeeded(self) -> str:
+        """Share of the calls that ended well, among those that were not cancelled."""
+        return self.name("service", f"llm_calls_ok:ratio{self.window}")
+
     def bad(self, level: str) -> str:
         """New calls in 5 minutes that burn the budget."""
         return self.name(level, "llm_slo_bad:count5m")

@@ -78,7 +78,17 @@ class Recording:
         rules = [record(s.tumbling(name), name) for name in kept]
         rules += [self._ratio("service", window, long=True) for window in (*LONG_WINDOWS, self.options.window)]
         spent = f"{s.bad_ratio('service', self.options.window)}\n/ on ({s.service})\n"
+        rules.append(record(s.succeeded, self._succeeded()))
         return [*rules, record(s.budget, f"1 - {spent}(1 - last_over_time({s.objective}[1d]))")]
+
+    def _succeeded(self) -> str:
+        s, window = self.series, self.options.window
+        ended = {
+            outcomes: promql.selector(s.tumbling(s.calls), promql.one_of(OUTCOME, outcomes))
+            for outcomes in ((semconv.OK,), (semconv.OK, semconv.ERROR))
+        }
+        good, settled = (promql.sum_by((s.service,), promql.over(window, calls)) for calls in ended.values())
+        return f"{good}\n/\n({settled} > 0)"
 
     def _or_zero(self, classes: tuple[str, ...]) -> str:
         """Errors of the classes per model, 0 where a model has calls and none of them: it keeps ratios whole."""

@@ -14,7 +14,7 @@ JSON_LIMIT = 1_000_000
 
 def field(source: Any, *names: str) -> Any:
     """The first of the named fields that is there and not None, of an object or a mapping; None if reading fails."""
-    mapping = _is_mapping(type(source))
+    mapping = _is_mapping(type(source))  # type: ignore[arg-type]  # every class is hashable
     for name in names:
         try:
             value = source.get(name) if mapping else getattr(source, name, None)
@@ -23,6 +23,14 @@ def field(source: Any, *names: str) -> Any:
         if value is not None:
             return value
     return None
+
+
+def undeclared(source: Any, name: str) -> Any:
+    """A field that models of SDKs do not declare as a rule, taken from where pydantic keeps it: asking in vain is slow."""
+    if not hasattr(type(source), "__pydantic_extra__"):
+        return field(source, name)
+    value = vars(source).get(name)
+    return value if value is not None else field(field(source, "__pydantic_extra__"), name)
 
 
 @lru_cache(maxsize=512)

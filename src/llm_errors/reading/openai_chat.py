@@ -13,7 +13,7 @@ from llm_errors.reading.answer import (
     unexpected,
     usage,
 )
-from llm_errors.reading.fields import field, is_json, items, text
+from llm_errors.reading.fields import field, is_json, items, text, undeclared
 
 DIALECT = "openai"
 NATURAL = frozenset(
@@ -46,7 +46,7 @@ class ChatReader:
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
         if not isinstance(choices, list | tuple) or any(not _is_choice(c) for c in choices):
             return unexpected(DIALECT, result)
-        error = field(result, "error")
+        error = undeclared(result, "error")
         finish = tuple(text(field(c, "finish_reason"), 64) for c in choices)
         suspicion = next((s for c, f in zip(choices, finish, strict=True) if (s := _judge(c, f, result))), None)
         if suspicion is None and not any(_has_content(c) for c in choices):
@@ -69,7 +69,7 @@ def _is_choice(value: Any) -> bool:
 
 def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
     """What is suspect about one choice, or None."""
-    error = field(choice, "error")
+    error = undeclared(choice, "error")
     if error is not None:
         return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, finish)
     message = field(choice, "message")

@@ -1,4 +1,4 @@
-"""What all dashboards share: variables, links, annotations and the grid; and the repairs that the SDK's output needs."""
+"""What all dashboards share: variables, links, annotations and the grid; and the repairs of the SDK's output."""
 
 import json
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def _shell(wanted: Board, options: Options) -> Any:
     for variable in _variables(wanted, queries):
         shell = shell.with_variable(variable)
     alerts = board.AnnotationQuery().name("Alerts firing").datasource(PROMETHEUS).enable(True).icon_color("red")
-    return shell.annotation(alerts.expr(queries.firing(wanted.view)))
+    return shell.annotation(alerts.expr(queries.firing(f'view="{wanted.view}"' if wanted.view else "")))
 
 
 def _variables(wanted: Board, queries: Queries) -> list[Any]:

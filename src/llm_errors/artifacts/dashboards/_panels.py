@@ -35,6 +35,8 @@ COLOURS: Final[Mapping[str, str]] = {
 PROMETHEUS: Final = m.DataSourceRef(type_val="prometheus", uid="${datasource}")
 LOKI: Final = m.DataSourceRef(type_val="loki", uid="${logs}")
 
+COLOURED: Final = ("custom.cellOptions", {"type": "color-text"})
+
 Step = tuple[float | None, str]
 Property = tuple[str, Any]
 
@@ -49,6 +51,11 @@ def query(expression: str, legend: str = "", ref: str = "A", *, instant: bool = 
 def rows(expression: str, ref: str = "A") -> Any:
     """A Prometheus query whose labels become the columns of a table."""
     return query(expression, ref=ref, instant=True).format(PromQueryFormat.TABLE)
+
+
+def buckets(expression: str) -> Any:
+    """A Prometheus query for histogram buckets, with exemplars."""
+    return query(expression, "{{le}}", exemplars=True).format(PromQueryFormat.HEATMAP)
 
 
 def log_rows(expression: str) -> Any:
@@ -71,6 +78,7 @@ def number(title: str, text: str, unit: str, decimals: int, thresholds: Sequence
         .no_value("no valid traffic")
         .justify_mode(c.BigValueJustifyMode.CENTER)
     )
+    panel = panel.text(common.VizTextDisplayOptions().value_size(40).title_size(14))
     panel = panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
     return _with(panel, queries)
 
@@ -82,6 +90,9 @@ def lines(
     panel = _over_time(title, text, unit).line_width(2).fill_opacity(0)
     panel = panel if decimals is None else panel.decimals(decimals)
     if limits:
+        panel = panel.axis_soft_max(
+            1.1 * max(limit for limit, _ in limits if limit is not None)
+        )  # keeps the lines in sight
         panel = panel.thresholds(steps((None, "transparent"), *limits))
         panel = panel.thresholds_style(common.GraphThresholdsStyleConfig().mode(c.GraphThresholdsStyleMode.DASHED))
     return _with(panel, queries)
@@ -94,18 +105,22 @@ def areas(title: str, text: str, unit: str, *queries: Any) -> Any:
 
 
 def bars(title: str, text: str, *queries: Any) -> Any:
-    """Stacked bars of counted events; no bar is narrower than the 5 minutes that the rules count."""
+    """Stacked bars of counted events; no bar is narrower than 15 minutes."""
     panel = _over_time(title, text, "short").draw_style(c.GraphDrawStyle.BARS).line_width(0).fill_opacity(80)
-    panel = panel.stacking(common.StackingConfig().mode(c.StackingMode.NORMAL)).interval("5m").decimals(0)
+    panel = panel.stacking(common.StackingConfig().mode(c.StackingMode.NORMAL)).interval("15m").decimals(0)
     return _with(panel, queries)
 
 
 def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any, empty: str) -> Any:
-    """A table with renamed `columns` in their order; other columns are left out by a `__` in front of their new name."""
+    """A table with renamed `columns` in their order; an empty new name leaves one out."""
     shown = {name: title for name, title in columns.items() if title}
     hidden = {name: True for name, title in columns.items() if not title}
     order = {name: place for place, name in enumerate(shown)}
-    arranged = {"excludeByName": {"Time": True, **hidden}, "indexByName": order, "renameByName": shown}
+    arranged = {
+        "excludeByName": {"Time": True, "__name__": True, **hidden},
+        "indexByName": order,
+        "renameByName": shown,
+    }
     panel = table.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(empty)
     if len(queries) > 1:
         panel = panel.with_transformation(m.DataTransformerConfig(id_val="merge", options={}))
@@ -114,11 +129,9 @@ def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any, em
 
 def timeline(title: str, text: str, states: Mapping[int, tuple[str, str]], *queries: Any, empty: str) -> Any:
     """States over time, by code: (text, colour)."""
-    results = {
-        str(code): m.ValueMappingResult(text=text, color=colour, index=code) for code, (text, colour) in states.items()
-    }
+    results = {str(code): state(text, colour, code) for code, (text, colour) in states.items()}
     panel = statetimeline.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(empty)
-    panel = panel.mappings([m.ValueMap(options=results)]).show_value(c.VisibilityMode.AUTO).row_height(0.8)
+    panel = panel.mappings([mapping(results)]).show_value(c.VisibilityMode.AUTO).row_height(0.8)
     panel = panel.merge_values(True).fill_opacity(85).line_width(0)
     return _with(panel.legend(common.VizLegendOptions().show_legend(False)), queries)
 
@@ -135,21 +148,75 @@ def properties(panel: Any, name: str, *values: Property) -> Any:
     return panel.override_by_name(name, [m.DynamicConfigValue(id_val=key, value=value) for key, value in values])
 
 
-def classed(panel: Any, classes: Sequence[str], suffix: str = "") -> Any:
-    """Each class in its own colour; `suffix` also matches series whose name ends in the class."""
+def classed(panel: Any, classes: Sequence[str]) -> Any:
+    """Each class in its own colour."""
     for name in classes:
         value = m.DynamicConfigValue(id_val="color", value={"mode": "fixed", "fixedColor": COLOURS[name]})
-        panel = panel.override_by_regexp(f"/{name}$/", [value]) if suffix else panel.override_by_name(name, [value])
+        panel = panel.override_by_name(name, [value])
     return panel
+
+
+def narrow(panel: Any) -> Any:
+    """A third of the width has no room for a legend beside the lines."""
+    return panel.legend(_legend(c.LegendPlacement.BOTTOM).display_mode(c.LegendDisplayMode.LIST).calcs([]))
+
+
+def shaded(panel: Any, colour: str) -> Any:
+    """Models or services in shades of one colour, so that no other class's colour appears."""
+    return panel.color_scheme(board.FieldColor().mode(m.FieldColorModeId.SHADES).fixed_color(colour))
+
+
+def shaded_classes(panel: Any, classes: Sequence[str]) -> Any:
+    """Reasons in shades of the colour of their class, which their name starts with."""
+    for name in classes:
+        value = m.DynamicConfigValue(id_val="color", value={"mode": "shades", "fixedColor": COLOURS[name]})
+        panel = panel.override_by_regexp(f"/^{name} /", [value])
+    return panel
+
+
+def dashed(panel: Any, pattern: str) -> Any:
+    """Series whose name matches drawn dashed."""
+    return panel.override_by_regexp(
+        pattern, [m.DynamicConfigValue(id_val="custom.lineStyle", value={"fill": "dash", "dash": [8, 6]})]
+    )
+
+
+def by_value(panel: Any) -> Any:
+    """Series coloured by how high they reach, from yellow to red."""
+    return panel.color_scheme(
+        board.FieldColor().mode(m.FieldColorModeId.CONTINUOUS_YL_RD).series_by(m.FieldColorSeriesByMode.MAX)
+    )
 
 
 def class_cells(column: str = "Class") -> tuple[str, list[Property]]:
     """A column of classes as coloured text."""
-    results = {
-        name: m.ValueMappingResult(text=name, color=colour, index=i) for i, (name, colour) in enumerate(COLOURS.items())
-    }
-    cells = {"type": "color-text"}
-    return column, [("mappings", [m.ValueMap(options=results)]), ("custom.cellOptions", cells)]
+    results = {name: state(name, colour, i) for i, (name, colour) in enumerate(COLOURS.items())}
+    return column, [("mappings", [mapping(results)]), COLOURED]
+
+
+def state(text: str, colour: str, index: int) -> Any:
+    """How one mapped value reads and looks."""
+    return m.ValueMappingResult(text=text, color=colour, index=index)
+
+
+def mapping(results: Mapping[str, Any]) -> Any:
+    """A mapping from values to `state`s."""
+    return m.ValueMap(options=dict(results))
+
+
+def sorted_by(panel: Any, column: str, *, descending: bool) -> Any:
+    """A table sorted by a column."""
+    return panel.sort_by([common.TableSortByFieldState().display_name(column).desc(descending)])
+
+
+def opening(panel: Any, title: str, url: str) -> Any:
+    """A panel that a click leaves to another page."""
+    return panel.data_links([board.DashboardLink(title).type(m.DashboardLinkType.LINK).url(url)])
+
+
+def with_traces(panel: Any) -> Any:
+    """A panel whose series link to the traces of their class."""
+    return panel.override_by_regexp("/.*/", [m.DynamicConfigValue(id_val="links", value=[traces_of(FIELD_CLASS)])])
 
 
 def traces_of(label: str) -> dict[str, Any]:
@@ -172,13 +239,16 @@ FIELD_CLASS: Final = f"${{__field.labels.{CLASS}}}"
 ROW_CLASS: Final = "${__data.fields.Class}"
 
 
+def _legend(placement: c.LegendPlacement) -> Any:
+    legend = common.VizLegendOptions().display_mode(c.LegendDisplayMode.TABLE).placement(placement)
+    return legend.show_legend(True).calcs(["lastNotNull", "max"]).sort_by("Max").sort_desc(True)
+
+
 def _over_time(title: str, text: str, unit: str) -> Any:
-    legend = common.VizLegendOptions().display_mode(c.LegendDisplayMode.TABLE).placement(c.LegendPlacement.RIGHT)
-    legend = legend.show_legend(True).calcs(["lastNotNull", "max"]).sort_by("Max").sort_desc(True)
     tooltip = common.VizTooltipOptions().mode(c.TooltipDisplayMode.MULTI).sort(c.SortOrder.DESCENDING)
     panel = timeseries.Panel().title(title).description(text).datasource(PROMETHEUS).unit(unit).min(0)
     return (
-        panel.legend(legend)
+        panel.legend(_legend(c.LegendPlacement.RIGHT))
         .tooltip(tooltip)
         .show_points(c.VisibilityMode.NEVER)
         .no_value("nothing of the kind in this range")

@@ -1,4 +1,4 @@
-"""What did we break, and since when? Credentials, names, budgets, requests and tool schemas, where one event matters."""
+"""What did we break, and since when? Credentials, names, budgets, requests and tools, where one event matters."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def board(options: Options) -> Board:
     q = Queries(options)
     rows = [
         Row(4, [(4 if name == _FIRST[-1] else 5, _new(q, name)) for name in _FIRST]),
-        Row(9, [(24, _broke(q))]),
+        Row(12, [(24, _broke(q))]),
         Row(8, [(24, _failing(q))]),
         Row(8, [(12, _by_class(q)), (12, _by_reason(q))]),
         Row(8, [(12, _by_channel(q)), (12, _shares(q))]),
@@ -29,7 +29,10 @@ def board(options: Options) -> Board:
 
 def _new(q: Queries, name: str) -> Any:
     rule = HANDLING[ErrorClass(name)]
-    text = f"Calls that failed with {name} in the range, counted exactly, the first of a fresh process included. {rule.advice}"
+    text = (
+        f"Calls that failed with {name} in the range, counted exactly, the first of a fresh process included. "
+        f"{rule.advice}"
+    )
     colour = p.COLOURS[name]
     query = p.query(q.total((name,)), name, instant=True)
     return p.number(f"New {name}", text, "short", 0, [(None, "text"), (1, colour)], query)
@@ -37,8 +40,8 @@ def _new(q: Queries, name: str) -> Any:
 
 def _broke(q: Queries) -> Any:
     text = (
-        "Every kind of failure in the range, per model and reason. First seen tells which deploy or rotation to suspect; last "
-        "seen (within 5 minutes) tells whether it goes on. Click a class for its traces."
+        "Every kind of failure in the range, per model and reason. First seen tells which deploy or rotation to "
+        "suspect; last seen (within 5 minutes) tells whether it goes on. Click a class for its traces."
     )
     columns = {
         CLASS: "Class",
@@ -56,13 +59,14 @@ def _broke(q: Queries) -> Any:
     panel = p.properties(panel, name, *cells, ("links", [p.traces_of(p.ROW_CLASS)]))
     for column in ("First seen", "Last seen"):
         panel = p.properties(panel, column, ("unit", "dateTimeFromNow"))
-    return p.properties(panel, "Calls", ("unit", "short"), ("custom.width", 90))
+    panel = p.properties(panel, "Calls", ("unit", "short"), ("custom.width", 90))
+    return p.sorted_by(panel, "First seen", descending=True)
 
 
 def _failing(q: Queries) -> Any:
     text = (
-        "When each model failed, and as what. A block that ends was repaired or its caller gave up; one that reaches the right "
-        "edge goes on now."
+        "When each model failed, and as what. A block that ends was repaired or its caller gave up; one that "
+        "reaches the right edge goes on now."
     )
     states = {code: (name, p.COLOURS[name]) for code, name in enumerate(_FIRST, start=1)}
     legend = f"{{{{{MODEL}}}}} · {{{{{CLASS}}}}}"
@@ -82,13 +86,14 @@ def _by_class(q: Queries) -> Any:
 def _by_reason(q: Queries) -> Any:
     text = "The same failures by reason: what to repair, one line of the vocabulary in the README each."
     legend = f"{{{{{CLASS}}}}} {{{{{REASON}}}}}"
-    return p.bars("New failures by reason", text, p.query(q.counted(CLASSES, [CLASS, REASON]), legend))
+    panel = p.bars("New failures by reason", text, p.query(q.counted(CLASSES, [CLASS, REASON]), legend))
+    return p.shaded_classes(panel, CLASSES)
 
 
 def _by_channel(q: Queries) -> Any:
     text = (
-        "Thrown failures raise an exception in the application. In-band ones come inside an answer that looks like a success: "
-        "no exception handler sees them, so check that the application looks at the answer."
+        "Thrown failures raise an exception in the application. In-band ones come inside an answer that looks "
+        "like a success: no exception handler sees them, so check that the application looks at the answer."
     )
     panel = p.bars(
         "Thrown against in-band", text, p.query(q.counted(tuple(p.COLOURS), [CHANNEL]), f"{{{{{CHANNEL}}}}}")
@@ -101,15 +106,13 @@ def _by_channel(q: Queries) -> Any:
 def _shares(q: Queries) -> Any:
     tool, overflow = (q.options.shares[name] for name in ("TOOL_PROTOCOL", "BAD_REQUEST"))
     text = (
-        f"The two that are told by their rate, per model over the last hour: broken tool calls from {tool.percent:g} % on, "
-        f"context overflow from {overflow.percent:g} % on. Fix the schema; compress the history."
+        "The two that are told by their rate, per model over the last hour: broken tool calls from "
+        f"{tool.percent:g} % on, context overflow from {overflow.percent:g} % on. Fix the schema; compress the "
+        "history."
     )
     tools, overflows = q.tool_and_overflow()
-    queries = [
-        p.query(tools, f"{{{{{MODEL}}}}} tool protocol"),
-        p.query(overflows, f"{{{{{MODEL}}}}} context overflow", "B"),
-    ]
-    limits = [(overflow.ratio, p.COLOURS["BAD_REQUEST"]), (tool.ratio, p.COLOURS["TOOL_PROTOCOL"])]
-    return p.lines(
-        "Tool protocol and context overflow, share of calls", text, "percentunit", *queries, limits=sorted(limits)
-    )
+    legend = f"{{{{{CLASS}}}}} {{{{{MODEL}}}}}"
+    queries = [p.query(tools, legend), p.query(overflows, legend, "B")]
+    limits = sorted([(overflow.ratio, p.COLOURS["BAD_REQUEST"]), (tool.ratio, p.COLOURS["TOOL_PROTOCOL"])])
+    panel = p.lines("Tool protocol and context overflow, share of calls", text, "percentunit", *queries, limits=limits)
+    return p.shaded_classes(panel, CLASSES)

@@ -101,12 +101,7 @@ class Queries:
 
     def succeeded(self) -> str:
         """Calls that succeeded, among those that the application did not cancel, over the budget's period."""
-        s, window = self.series, self.options.window
-        calls = s.tumbling(s.calls)
-        ok = selector(calls, self.of_service, one_of(OUTCOME, (semconv.OK,)))
-        settled = selector(calls, self.of_service, one_of(OUTCOME, (semconv.OK, semconv.ERROR)))
-        by = (s.service,)
-        return f"{sum_by(by, promql.over(window, ok))}\n/\n({sum_by(by, promql.over(window, settled))} > 0)"
+        return selector(self.series.succeeded, self.of_service)
 
     def burn_rate(self, window: str) -> str:
         """Burn rate over a window."""
@@ -130,7 +125,8 @@ class Queries:
     def hidden_retries(self) -> str:
         """Failed attempts that an SDK's own retry hid, against calls."""
         retries = promql.over("$__rate_interval", selector(self.series.retries, *self.of_call))
-        return f"{sum_by((CLASS,), retries)}\n/ on () group_left ()\n(sum({promql.over('$__rate_interval', self.calls())}) > 0)"
+        calls = promql.over("$__rate_interval", self.calls())
+        return f"{sum_by((CLASS,), retries)}\n/ on () group_left ()\n(sum({calls}) > 0)"
 
     def latency(self) -> str:
         """Buckets of the duration of calls."""
@@ -138,9 +134,9 @@ class Queries:
         return sum_by(("le",), f"increase({bucket}[$__rate_interval])")
 
     def traced_failures(self, classes: Sequence[str]) -> str:
-        """Failures a second from the raw counter, which carries exemplars."""
+        """Failures a minute from the raw counter, which carries exemplars."""
         raw = selector(semconv.ERRORS, *self.options.selectors, *self.of_call, one_of(CLASS, classes))
-        return sum_by((CLASS,), f"rate({raw}[$__rate_interval])")
+        return "60 * " + sum_by((CLASS,), f"rate({raw}[$__rate_interval])")
 
     # --- correctness and review ---
     def total(self, classes: Sequence[str]) -> str:
@@ -181,11 +177,19 @@ class Queries:
         return f"{errors}\n/ on () group_left ()\n(sum(sum_over_time({self.calls()}[1h] offset 7d)) > 0)"
 
     # --- overview ---
-    def firing(self, view: str = "") -> str:
+    def firing(self, *matchers: str) -> str:
         """Alerts of this package that fire, as `ALERTS` tells."""
-        matchers = ('alertstate="firing"', 'alertname=~"LLM.+"', self.of_service, f'view="{view}"' if view else "")
+        fires = selector("ALERTS", 'alertstate="firing"', 'alertname=~"LLM.+"', self.of_service, *matchers)
         labels = ("alertname", "severity", "view", self.options.service_label, PROVIDER, MODEL, CLASS)
-        return f"max by ({', '.join(labels)}) ({selector('ALERTS', *matchers)})"
+        return f"max by ({', '.join(labels)}) ({fires})"
+
+    def firing_ranked(self) -> str:
+        """The same, with 3 for pages, 2 for tickets and 1 for the rest as value."""
+        names = self.options.severities
+        ranked = (
+            f"{self.firing(one_of('severity', (names[name],)))} * {rank}" for name, rank in (("page", 3), ("ticket", 2))
+        )
+        return "\nor\n".join([*ranked, self.firing()])
 
     def calls_by_service(self) -> str:
         """Calls a second per service."""
