@@ -41,3 +41,12 @@ async def aconnect() -> AsyncIterator[Clients]:
     clients = Clients()
     yield clients
     await clients.aclose()
+
+
+@pytest.fixture(autouse=True)
+def _no_call_outlives_a_test():
+    """Tests that break our own leaving of a call leave it in the context: the next test must not find it there."""
+    from llm_errors.adapters._call import ACTIVE
+
+    yield
+    ACTIVE.set(None)

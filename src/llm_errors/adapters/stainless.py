@@ -63,7 +63,7 @@ class Stainless:
     """One SDK of the family.
 
     `clients` are the topmost concrete client classes, sync and async alternating, as (module, class). `providers` maps
-    a client class to its provider where the class decides; otherwise the host does, or else `provider`.
+    the sync client class to its provider where the class decides; otherwise the host does, or else `provider`.
     """
 
     sdk: str
@@ -129,9 +129,8 @@ class Stainless:
             return known[1]
         split = urlsplit(url)
         host, port = (split.hostname, split.port or 443) if split.hostname else address_of(client.base_url)
-        by_class = next(
-            (self.providers[c.__name__] for c in type(client).__mro__ if c.__name__ in self.providers), None
-        )
+        names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
+        by_class = next((self.providers[name] for name in names if name in self.providers), None)
         place = (by_class or provider_of(host, port) or self.provider, host, port)
         if base is not None and not split.hostname:
             _PLACES[client] = (base, place)

@@ -12,7 +12,7 @@ def _simple(sdk: str, distribution: str, versions: str, package: str, client: st
         "openai",
         provider,
         pairs(f"{package}._client", client),
-        {client: provider, f"Async{client}": provider},
+        {client: provider},
     )
 
 
@@ -26,19 +26,13 @@ _ANTHROPIC_CLIENTS = (
 
 _ANTHROPIC_PROVIDERS = {
     "AnthropicBedrock": "aws.bedrock",
-    "AsyncAnthropicBedrock": "aws.bedrock",
     "AnthropicBedrockMantle": "aws.bedrock",
-    "AsyncAnthropicBedrockMantle": "aws.bedrock",
     "AnthropicAWS": "aws.bedrock",
-    "AsyncAnthropicAWS": "aws.bedrock",
     "AnthropicGoogleCloud": "gcp.vertex_ai",
-    "AsyncAnthropicGoogleCloud": "gcp.vertex_ai",
     "AnthropicVertex": "gcp.vertex_ai",
-    "AsyncAnthropicVertex": "gcp.vertex_ai",
     "AnthropicFoundry": "azure.ai.inference",
-    "AsyncAnthropicFoundry": "azure.ai.inference",
 }
-_AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
+_AZURE = {"AzureOpenAI": "azure.ai.openai"}
 
 ADAPTERS: tuple[Stainless, ...] = (
     Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", pairs("openai._client", "OpenAI"), _AZURE),
