@@ -45,7 +45,8 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 def _remember(name: str, reason: str) -> None:
     another_has_it = ENVIRONMENT != "newest" and ("could not import" in reason or "this major" in reason)
-    if not another_has_it and "newer major" not in reason:
+    adk_has_it = ENVIRONMENT != "adk" and any(f"could not import '{n}" in reason for n in ("google.adk", "praisonai"))
+    if not another_has_it and not adk_has_it and "newer major" not in reason:
         _skipped.append(f"{name}: {reason}")
 
 

@@ -11,7 +11,18 @@ import llm_errors
 
 SOURCE = Path(llm_errors.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
-SDKS = ("openai", "anthropic", "google.genai", "groq", "together", "cerebras", "writerai", "fireworks", "httpx", "httpx2")
+SDKS = (
+    "openai",
+    "anthropic",
+    "google.genai",
+    "groq",
+    "together",
+    "cerebras",
+    "writerai",
+    "fireworks",
+    "httpx",
+    "httpx2",
+)
 
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 

@@ -3,6 +3,7 @@
 `classify` is pure and cheap to import; the OpenTelemetry side is loaded only when `LLMErrorsInstrumentor` is asked for.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from llm_errors.classify import classify
@@ -11,6 +12,7 @@ from llm_errors.taxonomy import HANDLING, ErrorClass, HandlingRule
 from llm_errors.version import __version__
 
 if TYPE_CHECKING:
+    from llm_errors import recovery
     from llm_errors.instrumentor import LLMErrorsInstrumentor
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "LLMErrorsInstrumentor",
     "__version__",
     "classify",
+    "recovery",
 ]
 
 
@@ -29,6 +32,8 @@ def __getattr__(name: str) -> Any:
         from llm_errors.instrumentor import LLMErrorsInstrumentor
 
         return LLMErrorsInstrumentor
+    if name == "recovery":
+        return importlib.import_module("llm_errors.recovery")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -21,7 +21,7 @@ _DIALECT_BY_PROVIDER = {
     "cohere": "cohere",
 }
 
-Precedence = tuple[int, int, int, int, int]
+Precedence = tuple[int, int, bool, int, int, int]
 
 
 def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
@@ -96,12 +96,28 @@ def _code(evidence: Evidence, row: Rule) -> str:
     return decided or (evidence.codes[0] if evidence.codes else natural)
 
 
+def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:
+    """Every row that holds, in the order of precedence: the first decides. For people; `decide` needs only the best."""
+    found: dict[str, Rule] = {}
+    for index in (own or {}, INDEX):
+        ranked = [(_precedence(*candidate), candidate[0]) for candidate in _candidates(index, evidence)]
+        for _, row in sorted(ranked, key=lambda pair: pair[0], reverse=True):
+            if row.holds(evidence, messages):
+                found.setdefault(row.id, row)
+    return list(found.values()) or [_fallback(evidence)]
+
+
+def _precedence(row: Rule, depth: int, place: int) -> Precedence:
+    """A row with a text refines the rows of its status: it comes before every other of the same rank and weight."""
+    return row.rank, row.weight, bool(row.says), depth, -place, row.conditions
+
+
 def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
     best: tuple[Precedence, Rule] | None = None
     for row, depth, place in _candidates(index, evidence):
         if not row.holds(evidence, messages):
             continue
-        precedence = (row.rank, row.weight, depth, -place, row.conditions)
+        precedence = _precedence(row, depth, place)
         if best is None or precedence > best[0]:
             best = precedence, row
     return best[1] if best else None

@@ -3,6 +3,7 @@
 Importing it imports OpenTelemetry's API and no SDK.
 """
 
+import logging
 from collections.abc import Collection
 from typing import Any
 
@@ -13,6 +14,7 @@ from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 from llm_errors import safety, semconv
 from llm_errors.adapters import ALL
 from llm_errors.adapters._driver import Driver
+from llm_errors.rules import Index
 from llm_errors.settings import Settings
 from llm_errors.settings import read as read_settings
 from llm_errors.telemetry.logs import FailureLog
@@ -20,6 +22,8 @@ from llm_errors.telemetry.metrics import Metrics
 from llm_errors.telemetry.recorder import Recorder
 from llm_errors.telemetry.spans import Spans
 from llm_errors.version import __version__
+
+_log = logging.getLogger("llm_errors")
 
 
 class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
@@ -47,33 +51,47 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
 
     def _start(self, given: dict[str, Any], strict: bool) -> None:
         settings = read_settings(given, sdks=tuple(a.sdk for a in ALL))
-        meter = metrics.get_meter(
-            semconv.SCOPE, __version__, given.get("meter_provider"), schema_url=semconv.SCHEMA_URL
-        )
-        instruments = Metrics(meter)
+        recorder, instruments = build_recorder(settings, given)
         safety.configure(strict=strict, count=instruments.failed_ourselves)
-        tracer = trace.get_tracer(
-            semconv.SCOPE, __version__, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL
-        )
-        recorder = Recorder(
-            settings,
-            Spans(tracer, settings.spans),
-            instruments,
-            self._failure_log(settings, given),
-            hook=given.get("failure_hook"),
-        )
         self.driver = Driver(recorder)
         for adapter in ALL:
             if adapter.sdk not in settings.disabled_sdks:
                 self.driver.install(adapter)
 
-    def _failure_log(self, settings: Settings, given: dict[str, Any]) -> FailureLog | None:
-        if not settings.logs:
-            return None
-        provider = given.get("logger_provider")
-        return FailureLog(get_logger(semconv.SCOPE, __version__, provider, schema_url=semconv.SCHEMA_URL))
-
     def _uninstrument(self, **kwargs: Any) -> None:
         if self.driver is not None:
             self.driver.uninstall()
             self.driver = None
+
+
+def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:
+    """Where verdicts go, with the providers that `given` names or else the global ones; and its instruments."""
+    scope = (semconv.SCOPE, __version__)
+    meter = metrics.get_meter(*scope, given.get("meter_provider"), schema_url=semconv.SCHEMA_URL)
+    tracer = trace.get_tracer(*scope, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL)
+    log = None
+    if settings.logs:
+        log = FailureLog(get_logger(*scope, given.get("logger_provider"), schema_url=semconv.SCHEMA_URL))
+    instruments = Metrics(meter)
+    recorder = Recorder(
+        settings,
+        Spans(tracer, settings.spans),
+        instruments,
+        log,
+        hook=given.get("failure_hook"),
+        own_rules=_own_rules(settings.rules_file),
+    )
+    return recorder, instruments
+
+
+def _own_rules(path: str) -> Index | None:
+    """The user's own rows. A file with a problem disables itself with one error, and never the instrumentation."""
+    if not path:
+        return None
+    from llm_errors import user_rules
+
+    rows, problems = user_rules.load(path)
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        _log.error("LLM_ERRORS_RULES_FILE is not used: %s%s. Check it with: llm-errors rules check", problems[0], more)
+    return rows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from promises.wire import Clients
+from tests.promises.wire import Clients
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,3 +41,12 @@ async def aconnect() -> AsyncIterator[Clients]:
     clients = Clients()
     yield clients
     await clients.aclose()
+
+
+@pytest.fixture(autouse=True)
+def _no_call_outlives_a_test():
+    """Tests that break our own leaving of a call leave it in the context: the next test must not find it there."""
+    from llm_errors.adapters._call import ACTIVE
+
+    yield
+    ACTIVE.set(None)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from llm_errors import LLMErrorsInstrumentor
-from promises.wire import APIS, ASK, CHAT, MESSAGES, STAINLESS, asked, call, failure, method, whole
+from tests.promises.wire import APIS, ASK, CHAT, MESSAGES, STAINLESS, asked, call, failure, method, whole
 
 
 def targets() -> list[tuple[type, str]]:

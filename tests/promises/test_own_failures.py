@@ -19,7 +19,7 @@ from llm_errors.reading.openai_chat import ChatChunks, ChatReader
 from llm_errors.reading.openai_responses import ResponsesChunks, ResponsesReader
 from llm_errors.telemetry import logs, metrics, peers, spans
 from llm_errors.telemetry.recorder import Recorder
-from promises.wire import (
+from tests.promises.wire import (
     APIS,
     CHAT,
     CHUNKS,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llm_errors.demo.provider import Reply
-from promises.wire import (
+from tests.promises.wire import (
     CHAT,
     MESSAGES,
     RESPONSES,

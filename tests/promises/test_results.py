@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llm_errors.demo.provider import Reply
-from promises.wire import APIS, CHAT, GEMINI, MESSAGES, STAINLESS, call, cut, failure, half, stream, text, whole
+from tests.promises.wire import APIS, CHAT, GEMINI, MESSAGES, STAINLESS, call, cut, failure, half, stream, text, whole
 
 FAILURES = {
     "status": lambda api: failure(api, 500),

@@ -5,7 +5,7 @@ Handed cases: ins-hidden-sdk-retries, ins-retry-after-garbage.
 
 import pytest
 
-from promises.wire import APIS, CHAT, MESSAGES, call, failure, half, stream, streamed, whole
+from tests.promises.wire import APIS, CHAT, MESSAGES, call, failure, half, stream, streamed, whole
 
 RATE = {"retry_after_ms": "1"}
 

@@ -17,7 +17,7 @@ import pytest
 from opentelemetry import trace
 
 from llm_errors.demo.provider import Reply
-from promises.wire import (
+from tests.promises.wire import (
     APIS,
     CHUNKS,
     FIRST_TEXT,

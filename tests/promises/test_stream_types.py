@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from promises.wire import (
+from tests.promises.wire import (
     APIS,
     CHAT,
     CHUNKS,

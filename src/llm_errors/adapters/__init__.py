@@ -1,6 +1,11 @@
 """The shipped adapters, one family per module."""
 
-from llm_errors.adapters import google_genai, stainless
+from llm_errors.adapters import adk, google_genai, google_interactions, stainless_sdks
 from llm_errors.adapters._protocol import Adapter
 
-ALL: tuple[Adapter, ...] = (*stainless.ADAPTERS, *google_genai.ADAPTERS)
+ALL: tuple[Adapter, ...] = (
+    *stainless_sdks.ADAPTERS,
+    *google_genai.ADAPTERS,
+    *google_interactions.ADAPTERS,
+    *adk.ADAPTERS,
+)

@@ -2,73 +2,31 @@
 
 from collections.abc import AsyncIterator, Callable, Generator
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from llm_errors.adapters import _drops
+from llm_errors.adapters._keeper import HOLDER, Keeper
+from llm_errors.adapters._layers import LAYER, Layer
 from llm_errors.adapters._protocol import Adapter, CallInfo
+from llm_errors.adapters._sink import Ending, Sink
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions
-from llm_errors.reading.answer import Answer, Chunks
+from llm_errors.reading.answer import Answer, Chunks, suspect
+from llm_errors.reading.fields import parsed
 from llm_errors.safety import quietly
 
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
 """The call whose SDK code is running in this context."""
-HOLDER = "_llm_errors_keeper"
-"""The attribute of a stream or raw response that ties it to its call."""
 
 _FAILED: Any = object()
-
-
-def _overlook(chunk: Any) -> None:
-    """What is done with a chunk when our own reader could not be made."""
-
-
 _UNREADABLE = Evidence()
 """A failure that our own code could not read."""
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How a call ended: what the sink is told, once."""
-
-    info: CallInfo
-    evidence: Evidence | None
-    cancelled: bool
-    answer: Answer
-    duration: float
-    """Seconds."""
-    time_to_first_chunk: float | None
-    retries: int
-
-
-class Sink(Protocol):
-    """Where calls are reported to."""
-
-    def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        ...
-
-    def open(self, info: CallInfo) -> Any:
-        """A call begins: find or make its span."""
-        ...
-
-    def enter(self, scope: Any) -> Any:
-        """Make the call's own span current; returns what `leave` needs."""
-        ...
-
-    def leave(self, token: Any) -> None:
-        """Undo `enter`."""
-        ...
-
-    def retried(self, info: CallInfo, evidence: Evidence) -> None:
-        """An attempt failed that the SDK's own retry hides."""
-        ...
-
-    def close(self, scope: Any, ending: Ending) -> None:
-        """The call ended."""
-        ...
+def _overlook(chunk: Any) -> None:
+    """What is done with a chunk when our own reader could not be made."""
 
 
 class RunningCall:
@@ -78,6 +36,7 @@ class RunningCall:
         "_answer",
         "_chunks",
         "_first_chunk",
+        "_layer",
         "_left",
         "_open",
         "_pending",
@@ -88,8 +47,9 @@ class RunningCall:
         "_token",
         "adapter",
         "ambient",
+        "counted",
         "info",
-        "is_stream_body",
+        "instead",
         "keeps",
         "request",
     )
@@ -99,7 +59,9 @@ class RunningCall:
     ) -> None:
         self.adapter, self.info, self._sink = adapter, info, sink
         self.request, self.ambient = request, ambient
-        self.is_stream_body = True
+        self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
+        self.counted = False
+        self._layer: Layer | None = None
         self.keeps = 0  # the number of the keeper that may end the call
         self._open = [True]  # popped once: list.pop is atomic, whichever thread settles
         self._retries = 0
@@ -121,11 +83,18 @@ class RunningCall:
 
     def enter(self) -> None:
         """The SDK's code begins to run in this context. Each step is guarded on its own: a span once made must end."""
+        self._layer = LAYER.get()
+        if self._layer is not None:
+            self._layer.began += 1
         self._scope = quietly("open", None, self._sink.open, self.info)
         self._started = perf_counter()
         if self._scope is not None:
             self._token = quietly("enter", None, self._sink.enter, self._scope)
         self._left = ACTIVE.set(self)
+
+    def since(self, started: float, first_chunk: float | None) -> None:
+        """The call had begun before it was entered."""
+        self._started, self._first_chunk = started, first_chunk
 
     def leave(self) -> None:
         """The SDK's code no longer runs. From another context (a coroutine closed elsewhere) nothing is undone."""
@@ -207,7 +176,10 @@ class RunningCall:
             perf_counter() - self._started,
             None if first is None else first - self._started,
             self._retries,
+            self.counted,
         )
+        if self._layer is not None:
+            self._layer.ended(evidence is not None or cancelled)
         self._sink.close(self._scope, ending)
 
     # --- streams ---
@@ -225,7 +197,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -246,7 +219,8 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                quietly("chunk", None, look, chunk)
+                if quietly("chunk", None, look, chunk):
+                    quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
                 yield chunk
@@ -254,16 +228,17 @@ class RunningCall:
             if self._open:
                 _drops.settle(self.abandoned)
 
-    def _begin_chunks(self) -> Callable[[Any], None]:
+    def _begin_chunks(self) -> Callable[[Any], bool | None]:
         self._chunks = quietly("stream", None, self.info.reader.chunks)
         return _overlook if self._chunks is None else self._chunks.chunk
 
     def exhausted(self) -> None:
         """No further chunk comes."""
         answer = self._seen()
-        if not self.is_stream_body and self._first_chunk is None:
-            evidence = Evidence(channel="in_band", dialect=self.info.dialect, facts=frozenset(("unexpected_body",)))
-            answer = replace(answer, suspicion=evidence)
+        if self.instead is not None and self._first_chunk is None:
+            said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
+            no_stream = suspect(self.info.dialect, "unexpected_body")
+            answer = answer._replace(suspicion=said if said and said.embedded else no_stream)
         self.settle(answer)
 
     def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
@@ -277,53 +252,3 @@ class RunningCall:
     def keep_too(self, holder: Any, other: Any) -> None:
         """Let a second object, such as the observer of a body, end what the first one keeps."""
         vars(other)[HOLDER] = vars(holder)[HOLDER]
-
-
-class Keeper:
-    """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped. A copy of it is None."""
-
-    __slots__ = ("_call", "_number", "_unread")
-
-    def __init__(self, call: RunningCall, unread: Callable[[], Answer] | None = None) -> None:
-        self._call, self._number, self._unread = call, call.keeps, unread
-
-    @property
-    def counts(self) -> bool:
-        """Whether the call is still open, and this its last keeper."""
-        return self._call.is_open and self._number == self._call.keeps
-
-    def end(self) -> None:
-        """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
-        if not self.counts:
-            return
-        if self._unread is None:
-            self._call.abandoned()
-        else:
-            self._call.settle(quietly("answer", Answer(), self._unread))
-
-    def body_ended(self, how: str, error: BaseException | None) -> None:
-        """The SDK is about to end its own span over a body that was `read`, `closed` or `failed`."""
-        if not self.counts:
-            return
-        if error is not None:
-            self._call.failed(error)
-        elif how == "read" and self._unread is None:
-            self._call.exhausted()
-        else:
-            self.end()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(None), ()
-
-    def __del__(self) -> None:
-        if self.counts:
-            _drops.settle(self.end)
-
-
-def keeper_of(holder: Any, through: str = "") -> Keeper | None:
-    """The keeper that is tied to an object, or to the one that it holds in the attribute `through`."""
-    kept: Any = vars(holder)
-    if through and HOLDER not in kept:
-        kept = vars(kept[through])
-    found = kept.get(HOLDER)
-    return found if isinstance(found, Keeper) else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, unique
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading.answer import Reader
@@ -43,12 +43,14 @@ class Kind(Enum):
     ASYNC_RETRY = "called between attempts, as a coroutine function"
     CLOSE = "closes a stream or a raw response"
     ASYNC_CLOSE = "closes, as a coroutine function"
+    REFUSAL = "raises instead of calling the model: a framework's budget is spent"
+    FEED = "async generator function that is given the model's stream of responses first"
     BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A function to patch: `attribute` of class `owner` in `module`.
+    """A function to patch: `attribute` of class `owner` in `module`, or of the module itself if `owner` is empty.
 
     `when` tells from the class whether the SDK at hand wants this patch. A target that is `optional` may be missing
     silently.
@@ -105,4 +107,13 @@ class Adapter(Protocol):
 
     def attempt_failed(self, call: "RunningCall", kwargs: dict[str, Any]) -> Evidence | None:
         """What the SDK's own retry is about to hide."""
+        ...
+
+
+@runtime_checkable
+class Framework(Protocol):
+    """What the driver asks of a framework that has budgets of its own."""
+
+    def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
+        """The run that an exception ends before a model was called; None if it is none of that kind."""
         ...

@@ -7,9 +7,9 @@ The answer's text is read here: whole answers once, of a stream only the chunks 
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 from llm_errors.adapters._call import RunningCall
+from llm_errors.adapters._endpoints import split_address
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import results
@@ -86,12 +86,6 @@ def _call_of(path: str) -> tuple[str, str, Reader] | None:
     return (resource.rpartition("/")[2], *known) if known else None
 
 
-@lru_cache(maxsize=64)
-def _address(url: str) -> tuple[str | None, int | None]:
-    split = urlsplit(url)
-    return split.hostname, split.port or (443 if split.scheme == "https" else 80)
-
-
 class GoogleGenai:
     """The adapter of google-genai's request methods."""
 
@@ -119,7 +113,7 @@ class GoogleGenai:
             return None
         model, operation, reader = known
         url = field(field(instance, "_http_options"), "base_url")
-        host, port = _address(url) if isinstance(url, str) else (None, None)
+        host, port = split_address(url) if isinstance(url, str) else (None, None)
         provider = "gcp.vertex_ai" if instance.vertexai else "gcp.gemini"
         stream = "streamGenerateContent" in str(path)
         return CallInfo(

@@ -13,8 +13,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from llm_errors.adapters._call import RunningCall, keeper_of
+from llm_errors.adapters._call import RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
+from llm_errors.adapters._keeper import keeper_of
+from llm_errors.adapters._overhear import overhear
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
@@ -40,6 +42,7 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
     "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
     "/audio/translations": (TRANSCRIPTION, results.MEDIA),
     "/rerank": (RERANK, results.MODERATIONS),
+    "/interactions": (IMAGE, results.INTERACTIONS),
 }
 """The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
 
@@ -60,7 +63,7 @@ class Stainless:
     """One SDK of the family.
 
     `clients` are the topmost concrete client classes, sync and async alternating, as (module, class). `providers` maps
-    a client class to its provider where the class decides; otherwise the host does, or else `provider`.
+    the sync client class to its provider where the class decides; otherwise the host does, or else `provider`.
     """
 
     sdk: str
@@ -126,9 +129,8 @@ class Stainless:
             return known[1]
         split = urlsplit(url)
         host, port = (split.hostname, split.port or 443) if split.hostname else address_of(client.base_url)
-        by_class = next(
-            (self.providers[c.__name__] for c in type(client).__mro__ if c.__name__ in self.providers), None
-        )
+        names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
+        by_class = next((self.providers[name] for name in names if name in self.providers), None)
         place = (by_class or provider_of(host, port) or self.provider, host, port)
         if base is not None and not split.hostname:
             _PLACES[client] = (base, place)
@@ -213,7 +215,9 @@ def _observe(call: RunningCall, result: Any) -> Answer | None:
     if "Stream" not in kind or not hasattr(result, "_iterator"):
         return call.observe(result)
     content_type = str(field(field(result.response, "headers"), "content-type") or "")
-    call.is_stream_body = not ("html" in content_type or content_type.startswith("application/json"))
+    if "html" in content_type or content_type.startswith("application/json"):
+        call.instead = []
+        overhear(result.response, call.instead)
     call.keep(result)
     _keep_native(call, result, result.response)
     follow = call.follow_async if hasattr(result, "__anext__") else call.follow
@@ -244,49 +248,6 @@ class _Unread:
         return self._call.info.reader.whole(parsed(body))
 
 
-def _pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+def pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+    """Client classes of a module, each with its async twin."""
     return tuple((module, prefix + name) for name in names for prefix in ("", "Async"))
-
-
-def _simple(sdk: str, distribution: str, versions: str, package: str, client: str, provider: str) -> Stainless:
-    return Stainless(
-        sdk,
-        distribution,
-        versions,
-        package,
-        "openai",
-        provider,
-        _pairs(f"{package}._client", client),
-        {client: provider, f"Async{client}": provider},
-    )
-
-
-_ANTHROPIC_CLIENTS = (
-    *_pairs("anthropic._client", "Anthropic"),
-    *_pairs("anthropic.lib.bedrock._client", "AnthropicBedrock"),
-    *_pairs("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle"),
-    *_pairs("anthropic.lib.vertex._client", "AnthropicVertex"),
-)
-"""Foundry's, AWS' and Google Cloud's clients inherit from Anthropic's."""
-
-_ANTHROPIC_PROVIDERS = {
-    "AnthropicBedrock": "aws.bedrock",
-    "AsyncAnthropicBedrock": "aws.bedrock",
-    "AnthropicBedrockMantle": "aws.bedrock",
-    "AsyncAnthropicBedrockMantle": "aws.bedrock",
-    "AnthropicVertex": "gcp.vertex_ai",
-    "AsyncAnthropicVertex": "gcp.vertex_ai",
-    "AnthropicFoundry": "azure.ai.inference",
-    "AsyncAnthropicFoundry": "azure.ai.inference",
-}
-_AZURE = {"AzureOpenAI": "azure.ai.openai", "AsyncAzureOpenAI": "azure.ai.openai"}
-
-ADAPTERS: tuple[Stainless, ...] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", _pairs("openai._client", "OpenAI"),
-    _AZURE), Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic", _ANTHROPIC_CLIENTS,
-    _ANTHROPIC_PROVIDERS), _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
-    _simple("together", "together", ">=2,<4", "together", "Together", "together_ai"),
-    _simple("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
-    _simple("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),
-    _simple("fireworks", "fireworks-ai", ">=1,<2", "fireworks", "Fireworks", "fireworks_ai"),
-)  # fmt: skip

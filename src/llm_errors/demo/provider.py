@@ -133,6 +133,7 @@ class Provider:
         try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(connection, server_side=True)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # head and body are two small sends
             with self._lock:
                 self._connections.add(connection)
             while (request := _read_request(connection)) is not None:

@@ -24,15 +24,16 @@ def examine() -> list[Finding]:
 
 
 def _all(driver: Driver | None) -> Iterator[Finding]:
-    installed = [(adapter, version) for adapter in ALL if (version := _version(adapter.distribution))]
+    installed = {a.distribution: version for a in ALL if (version := _version(a.distribution))}
     if not installed:
         yield note("No supported SDK is installed here.", "Run this in the application's environment.")
     if driver is None:
         yield fault("llm-errors could not be started; its log says why", "Please report the log.")
         return
-    for adapter, version in installed:
-        yield _patches(adapter, version, driver)
-        yield from _peers(adapter)
+    for distribution, version in installed.items():
+        adapters = [a for a in ALL if a.distribution == distribution]
+        yield _patches(distribution, version, adapters, driver)
+        yield from _peers(distribution)
 
 
 def _version(distribution: str) -> str:
@@ -42,39 +43,38 @@ def _version(distribution: str) -> str:
         return ""
 
 
-def _patches(adapter: Adapter, version: str, driver: Driver) -> Finding:
-    for target in adapter.targets():
+def _patches(distribution: str, version: str, adapters: list[Adapter], driver: Driver) -> Finding:
+    """One finding over all adapters of a distribution: some are for its other majors."""
+    targets = [target for adapter in adapters for target in adapter.targets()]
+    for target in targets:
         try:
             import_module(target.module)
         except ImportError:
             continue  # an optional part of the SDK, or a part of another major
-    states = {t.name: driver.found.get(t.name, "switched off") for t in adapter.targets()}
+    states = {t.name: driver.found.get(t.name, "switched off") for t in targets}
     patched = sum(state == "patched" for state in states.values())
-    moved = [t.name for t in adapter.targets() if states[t.name] == "missing" and not t.optional]
+    moved = [t.name for t in targets if states[t.name] == "missing" and not t.optional]
+    tested = " or ".join(f"{distribution}{adapter.versions}" for adapter in adapters)
     if not patched and set(states.values()) == {"switched off"}:
-        return note(f"{adapter.distribution} {version}: switched off", "See LLM_ERRORS_DISABLED_SDKS.")
+        return note(f"{distribution} {version}: switched off", "See LLM_ERRORS_DISABLED_SDKS.")
     if moved:
-        return fault(
-            f"{adapter.distribution} {version}: {patched} patch points found, moved: {', '.join(moved)}",
-            f"Tested with {adapter.distribution}{adapter.versions}; please report this version.",
-        )
+        found = f"{patched} patch points found, moved: {', '.join(moved)}"
+        return fault(f"{distribution} {version}: {found}", f"Tested with {tested}; please report this version.")
     if not patched:
-        return fault(
-            f"{adapter.distribution} {version}: installed, but it cannot be imported or has none of the patch points",
-            f"Tested with {adapter.distribution}{adapter.versions}.",
-        )
-    return good(f"{adapter.distribution} {version}: {patched} patch points found")
+        found = "it cannot be imported, or has none of the patch points"
+        return fault(f"{distribution} {version} is installed, but {found}", f"Tested with {tested}.")
+    return good(f"{distribution} {version}: {patched} patch points found")
 
 
-def _peers(adapter: Adapter) -> Iterator[Finding]:
+def _peers(distribution: str) -> Iterator[Finding]:
     """Other instrumentations that say they instrument this SDK."""
     for point in metadata.entry_points(group="opentelemetry_instrumentor"):
         wanted = (point.dist.requires or []) if point.dist is not None else []
         names = {
             r.split(";")[0].split(" ")[0].split(">")[0].split("=")[0].split("~")[0] for r in wanted if "extra" in r
         }
-        if adapter.distribution in names and not point.value.startswith("llm_errors."):
+        if distribution in names and not point.value.startswith("llm_errors."):
             yield note(
-                f"{adapter.distribution}: {point.name} instruments it too; the class is written onto its span where "
+                f"{distribution}: {point.name} instruments it too; the class is written onto its span where "
                 "that is current, else metrics and log carry it",
             )

@@ -1,15 +1,13 @@
 """What a reader returns for an answer, and what it must be able to do."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies
 from llm_errors.reading.fields import field, number, text
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """One answer of a model: what may be wrong with it, and the content-free facts that a span shows.
 
     `suspicion` is None when nothing in the answer can be a failure. `finish_reasons` are the provider's raw values, one
@@ -39,8 +37,8 @@ class Chunks(Protocol):
         """Whether the terminal event has been seen: whatever the caller does then, what was seen settles the call."""
         ...
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one parsed chunk."""
+    def chunk(self, chunk: Any) -> bool | None:
+        """Look at one parsed chunk. True after one that ends the answer for good: no usage or anything else can follow."""
         ...
 
     def end(self) -> Answer:
@@ -83,10 +81,18 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 
 def unexpected(dialect: str, result: Any) -> Answer:
     """An answer that is none: an error object in place of it, a page, a bare string, a number."""
-    error = None if isinstance(result, str | bytes | int | float | list | tuple) else field(result, "error")
+    if isinstance(result, str | bytes | int | float | list | tuple):
+        return Answer(suspect(dialect, "unexpected_body"))
+    error = field(result, "error")
     if error is not None:
         return Answer(embedded_error(dialect, error if isinstance(error, str) else {"error": error}))
-    return Answer(suspect(dialect, "unexpected_body"))
+    return Answer(embedded_error(dialect, result) if is_flat_error(result) else suspect(dialect, "unexpected_body"))
+
+
+def is_flat_error(result: Any) -> bool:
+    """Whether the object itself is an error, as some servers and event streams send it, without an envelope."""
+    named = "error" in (text(field(result, "object"), 16), text(field(result, "type"), 16))
+    return named or None not in (field(result, "message"), field(result, "code"))
 
 
 def usage(result: Any, read: str, written: str) -> tuple[int | None, int | None]:

@@ -1,5 +1,6 @@
 """What a raised exception says: its names and causes, the status, the provider's error body, the wait."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ _CANCELLED = "builtins.CancelledError"
 
 _TEXT_BUILTINS = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.RuntimeError", "openai.OpenAIError"))
 _HTTP = range(300, 600)
+_FRAME = re.compile(r"':exception-type': '(\w{1,64})'")
+_NO_ANSWER = frozenset(("unexpected_body",))
+"""What is left to say of a failure over a successful response that holds no error either."""
 
 
 def is_cancellation(exc: BaseException) -> bool:
@@ -42,7 +46,8 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     body = bodies.read(_body(bearer))
     http = _status(bearer)
     embedded = http is None or http == 200
-    codes = body.codes or _attribute_codes(bearer)
+    codes = body.codes or _attribute_codes(bearer) or _framed_code(links[0], chain[0])
+    says_something = bool(codes or body.status or body.message)
     return Evidence(
         channel="thrown",
         dialect=next((d for names in chain if (d := causes.dialect_of(names))), dialect),
@@ -50,10 +55,10 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         status=(body.status or _valid(field(bearer, "code"))) if embedded else http,
         codes=codes,
         exceptions=chain,
-        facts=body.facts | _text_facts(links[0], chain[0]),
+        facts=body.facts | _text_facts(links[0], chain[0]) | (set() if http != 200 or says_something else _NO_ANSWER),
         message=body.message or (_transport_text(links, chain) if http is None else ""),
         retry_after=_wait(bearer, body),
-        embedded=embedded and bool(codes or body.status or body.message),
+        embedded=embedded and says_something,
     )
 
 
@@ -63,8 +68,8 @@ def _status(exc: BaseException) -> int | None:
     for value in (
         field(exc, "status_code"),
         field(exc, "http_status"),
-        field(exc, "code") if response is not None else None,
         field(exc, "status"),
+        field(exc, "code") if response is not None else None,
         field(response, "status_code", "status"),
         field(field(response, "ResponseMetadata"), "HTTPStatusCode"),
     ):
@@ -109,6 +114,12 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
             code = None
     found = (printable(text(value, 64)) for value in (code, field(exc, "type"), field(exc, "status")))
     return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal()))
+
+
+def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The exception type of a frame of AWS' event stream, as anthropic 0 puts it into a plain text."""
+    found = _FRAME.search(str(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
+    return (found[1],) if found else ()
 
 
 def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 CODE_LIMIT = 64
@@ -13,14 +14,29 @@ JSON_LIMIT = 1_000_000
 
 def field(source: Any, *names: str) -> Any:
     """The first of the named fields that is there and not None, of an object or a mapping; None if reading fails."""
+    mapping = _is_mapping(type(source))  # type: ignore[arg-type]  # every class is hashable
     for name in names:
         try:
-            value = source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+            value = source.get(name) if mapping else getattr(source, name, None)
         except Exception:  # noqa: BLE001 - a property of a foreign object may raise anything; then the field is not there
             continue
         if value is not None:
             return value
     return None
+
+
+def undeclared(source: Any, name: str) -> Any:
+    """A field that models of SDKs do not declare as a rule, taken from where pydantic keeps it: asking in vain is slow."""
+    if not hasattr(type(source), "__pydantic_extra__"):
+        return field(source, name)
+    value = vars(source).get(name)
+    return value if value is not None else field(field(source, "__pydantic_extra__"), name)
+
+
+@lru_cache(maxsize=512)
+def _is_mapping(kind: type) -> bool:
+    """Asked of every object that is read, and the answer of an abstract base class takes its time."""
+    return issubclass(kind, Mapping)
 
 
 def items(value: Any) -> list[Any]:

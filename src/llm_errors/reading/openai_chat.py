@@ -3,8 +3,17 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
-from llm_errors.reading.fields import field, is_json, items, text
+from llm_errors.reading.answer import (
+    Answer,
+    Identity,
+    embedded_error,
+    identity,
+    is_flat_error,
+    suspect,
+    unexpected,
+    usage,
+)
+from llm_errors.reading.fields import field, is_json, items, text, undeclared
 
 DIALECT = "openai"
 NATURAL = frozenset(
@@ -26,7 +35,7 @@ NATURAL = frozenset(
     ]
 )
 """Finish reasons of an answer that ended as it should, OpenAI's and those of compatible servers."""
-_MEDIA = ("audio", "images")
+_OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
 
 
 class ChatReader:
@@ -37,7 +46,7 @@ class ChatReader:
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
         if not isinstance(choices, list | tuple) or any(not _is_choice(c) for c in choices):
             return unexpected(DIALECT, result)
-        error = field(result, "error")
+        error = undeclared(result, "error")
         finish = tuple(text(field(c, "finish_reason"), 64) for c in choices)
         suspicion = next((s for c, f in zip(choices, finish, strict=True) if (s := _judge(c, f, result))), None)
         if suspicion is None and not any(_has_content(c) for c in choices):
@@ -60,7 +69,7 @@ def _is_choice(value: Any) -> bool:
 
 def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
     """What is suspect about one choice, or None."""
-    error = field(choice, "error")
+    error = undeclared(choice, "error")
     if error is not None:
         return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, finish)
     message = field(choice, "message")
@@ -79,17 +88,20 @@ def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
 
 
 def _tool_arguments(message: Any) -> list[str]:
-    calls = [field(call, "function") for call in items(field(message, "tool_calls"))[:128]]
-    calls.append(field(message, "function_call"))
+    tools, function = items(field(message, "tool_calls")), field(message, "function_call")
+    if not tools and function is None:
+        return []
+    calls = [*(field(call, "function") for call in tools[:128]), function]
     arguments = (field(call, "arguments") for call in calls)
     return [a for a in arguments if isinstance(a, str) and a.strip()]
 
 
 def _has_content(choice: Any) -> bool:
+    """Chat's content first: it is the common case, and a field that a model does not declare is slow to miss."""
     message = field(choice, "message")
-    if field(choice, "text"):
+    if field(message, "content"):
         return True
-    return any(field(message, name) for name in ("content", "tool_calls", "function_call", "refusal", *_MEDIA))
+    return any(field(message, name) for name in _OTHER_CONTENT) or bool(field(choice, "text"))
 
 
 def _prompt_filtered(results: Any) -> bool:
@@ -127,7 +139,7 @@ class ChatChunks:
                 delta, reason, index = getattr(choice, "delta", None), choice.finish_reason, choice.index
             if not self._content:
                 self._content = _delta_has_content(choice, delta)
-            if delta is not None and not self._refusal and field(delta, "refusal"):
+            if delta.get("refusal") if type(delta) is dict else getattr(delta, "refusal", None):
                 self._refusal = True
             if reason or index not in self._finish:
                 self._turning_point(chunk, choice, index, reason)
@@ -146,8 +158,7 @@ class ChatChunks:
         self._keep_usage(chunk)
         if not self._prompt_filtered:
             self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
-        flat = text(field(chunk, "type")) == "error" or None not in (field(chunk, "message"), field(chunk, "code"))
-        self._keep_error(field(chunk, "error") or (chunk if flat else None), "")
+        self._keep_error(field(chunk, "error") or (chunk if is_flat_error(chunk) else None), "")
 
     def _keep_error(self, error: Any, finish_reason: str) -> None:
         if error is not None and self._error is None:
@@ -187,4 +198,4 @@ class ChatChunks:
 def _delta_has_content(choice: Any, delta: Any) -> bool:
     if delta is None:
         return bool(field(choice, "text"))
-    return any(field(delta, name) for name in ("content", "tool_calls", "function_call", "refusal", *_MEDIA))
+    return bool(field(delta, "content")) or any(field(delta, name) for name in _OTHER_CONTENT)

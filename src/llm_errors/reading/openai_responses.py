@@ -89,8 +89,8 @@ class ResponsesChunks:
         self._identity: Identity = {}
         self._content = self._refusal = self._seen = False
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one event's type, and into a terminal one."""
+    def chunk(self, chunk: Any) -> bool:
+        """Look at one event's type, and into a terminal one, behind which nothing follows."""
         kind = chunk.type if type(chunk) is not dict else chunk.get("type")
         self._seen = True
         if kind == "response.output_text.delta":
@@ -103,6 +103,7 @@ class ResponsesChunks:
             self._refusal = True
         elif kind == "response.output_item.done" and not self._content:
             self._content = _has_content([field(chunk, "item")])
+        return self.done
 
     def _terminal(self, kind: str, chunk: Any) -> None:
         self.done = True

@@ -8,12 +8,13 @@ from llm_errors.reading.anthropic import MessagesReader
 from llm_errors.reading.fields import field, items, text
 from llm_errors.reading.google import GenerateContentReader
 from llm_errors.reading.google_data import ResultsReader
+from llm_errors.reading.google_interactions import InteractionsReader
 from llm_errors.reading.openai_chat import ChatReader
 from llm_errors.reading.openai_data import DataReader, MediaReader
 from llm_errors.reading.openai_responses import ResponsesReader
 
 CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
-GENERATE_CONTENT, RESULTS = GenerateContentReader(), ResultsReader()
+GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, MEDIA = DataReader("data"), DataReader("results"), MediaReader()
 
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
@@ -21,6 +22,7 @@ _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata"), GENERATE_CONTENT),
     (("stop_reason",), MESSAGES),
     (("output", "incomplete_details"), RESPONSES),
+    (("steps", "outputs"), INTERACTIONS),
     (("data",), DATA),
     (("results",), MODERATIONS),
     (("embeddings", "predictions", "generated_images", "generatedImages"), RESULTS),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from llm_errors.rules import anthropic, common, google, openai
+from llm_errors.rules import anthropic, common, frameworks, google, openai
 from llm_errors.rules._rule import Key, Rule
 
 Index = dict[Key, tuple[Rule, ...]]
@@ -26,5 +26,5 @@ def _checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
     return rows
 
 
-SHIPPED: Final = _checked((*common.ROWS, *openai.ROWS, *anthropic.ROWS, *google.ROWS))
+SHIPPED: Final = _checked((*common.ROWS, *frameworks.ROWS, *openai.ROWS, *anthropic.ROWS, *google.ROWS))
 INDEX: Final = index(SHIPPED)

@@ -1,5 +1,6 @@
 """One row of knowledge: conditions joined by AND, and the class and reason it gives."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,11 @@ _KIND_NAMES: Final = {
 }
 
 Key = tuple[str, str | int]
+
+
+_QUOTED: Final = re.compile(r"""(?<!\w)(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)(?!\w)""")
+_ECHO: Final = re.compile(r"input_value\s*=|'input':|\"input\":|failed_generation")
+"""What a message quotes or echoes is the caller's, not the provider's own words: names of fields, parts of the request."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Rule:
     providers: frozenset[str] = frozenset()
     status: frozenset[int] = frozenset()
     codes: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    """Codes too (an error's `type` is one): for a row that asks for a code and a type."""
     finish: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
     exceptions: frozenset[str] = frozenset()
@@ -63,13 +71,13 @@ class Rule:
         if self.canonical:
             return STATUS
         kinds = (
-            (self.codes, CODE),
+            (self.codes or self.types, CODE),
             (self.finish or self.block, FINISH),
             (self.facts, CONTENT),
             (self.exceptions, EXCEPTION),
         )
         # A fact beside a status or a code refines it and does not outrank it.
-        if self.facts and self.status and not self.codes:
+        if self.facts and self.status and not (self.codes or self.types):
             return STATUS
         return next((rank for condition, rank in kinds if condition), STATUS)
 
@@ -80,7 +88,7 @@ class Rule:
             return self.kind
         if self.says:
             return "message"
-        if self.codes:
+        if self.codes or self.types:
             return "code"
         if self.finish or self.block:
             return "finish_reason"
@@ -89,22 +97,16 @@ class Rule:
     @property
     def conditions(self) -> int:
         """How many conditions the row has: the more, the more specific."""
-        given = (
-            self.dialects,
-            self.providers,
-            self.status,
-            self.codes,
-            self.finish,
-            self.block,
-            self.exceptions,
-            self.says,
-        )
+        where = (self.dialects, self.providers, self.status)
+        given = (*where, self.codes, self.types, self.finish, self.block, self.exceptions, self.says)
         return sum(map(bool, given)) + len(self.facts) + (self.embedded is not None)
 
     def found_by(self) -> Iterator[Key]:
         """What the row is found by: its most selective condition."""
         if self.codes:
             yield from (("code", c) for c in self.codes)
+        elif self.types:
+            yield from (("code", t) for t in self.types)
         elif self.finish:
             yield from (("finish", f) for f in self.finish)
         elif self.block:
@@ -117,23 +119,33 @@ class Rule:
             yield from (("fact", f) for f in self.facts)
 
     def holds(self, e: Evidence, messages: bool) -> bool:
-        """Whether every condition but the exception names holds."""
+        """Whether every condition holds."""
         return (
             (not self.dialects or e.dialect in self.dialects)
             and (not self.providers or e.provider in self.providers)
             and (not self.status or e.status in self.status)
             and (not self.codes or any(c.lower() in self.codes for c in e.codes))
+            and (not self.types or any(c.lower() in self.types for c in e.codes))
             and (not self.finish or e.finish_reason in self.finish)
             and (not self.block or e.block_reason in self.block)
+            and (not self.exceptions or self._raised(e))
             and (self.embedded is None or e.embedded is self.embedded)
             and self.facts <= e.facts
             and (messages or self.evidence != "message")
             and (not self.says or self._said(e.message))
         )
 
+    def _raised(self, e: Evidence) -> bool:
+        return any(
+            n in self.exceptions or "." + n.rpartition(".")[2] in self.exceptions
+            for names in e.exceptions
+            for n in names
+        )
+
     def _said(self, message: str) -> bool:
-        lowered = message.lower()
-        return any(phrase in lowered for phrase in self.says)
+        lowered = _ECHO.split(message.lower(), maxsplit=1)[0]
+        own_words = _QUOTED.sub(" ", lowered)
+        return any(phrase in (lowered if "`" in phrase else own_words) for phrase in self.says)
 
 
 def words(names: str) -> frozenset[str]:

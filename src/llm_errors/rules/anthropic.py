@@ -20,7 +20,9 @@ def _finish(row_id: str, error_class: E, reason: str, finish: str) -> Rule:
 
 
 def _says(row_id: str, error_class: E, reason: str, status: frozenset[int], *says: str) -> Rule:
-    return Rule(f"anthropic.says.{row_id}", error_class, reason, dialects=_ANTHROPIC, status=status, says=says)
+    return Rule(
+        f"anthropic.says.{row_id}", error_class, reason, dialects=_ANTHROPIC, status=status, says=says, weight=1
+    )
 
 
 CODES: Final = (
@@ -68,13 +70,15 @@ FINISH: Final = (
 
 OTHERS: Final = (
     Rule("anthropic.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_ANTHROPIC, status=frozenset({400}), facts=words("error_object")),
-    Rule("anthropic.aws.credentials", E.AUTH, "missing_key", exceptions=words("botocore.NoCredentialsError botocore.PartialCredentialsError"
+    Rule("anthropic.http.412", E.BAD_REQUEST, "failed_precondition", dialects=_ANTHROPIC, status=frozenset({412})),
+    Rule("anthropic.http.431", E.BAD_REQUEST, "request_too_large", dialects=_ANTHROPIC, status=frozenset({431})),
+    Rule("anthropic.aws.credentials", E.AUTH, "missing_key", exceptions=words("anthropic.CredentialsError botocore.NoCredentialsError botocore.PartialCredentialsError"
          " google.auth.DefaultCredentialsError"), weight=4),
     Rule("anthropic.google.refresh", E.AUTH, "expired", exceptions=words("google.auth.RefreshError"), weight=4),
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 413}),
           "prompt is too long", "exceed context limit", "input is too long", "too many total text bytes"),
     _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403}), "credit balance is too low"),
-    _says("spend_limit", E.CALL_BUDGET, "spend_limit", frozenset({400, 429}), "usage limit", "spend limit"),
+    _says("spend_limit", E.CALL_BUDGET, "spend_limit", frozenset({400, 429}), "reached your specified api usage limits", "reached your usage limit", "spend limit reached", "exceed your organization's spend limit"),
     _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400}),
           "tool_use` ids were found without", "unexpected `tool_use_id`", "roles must alternate", "`tool_result` block"),
     _says("blocked", E.PROMPT_BLOCKED, "content_filter", frozenset({400}), "blocked by content filtering policy"),

@@ -14,6 +14,11 @@ def _exception(row_id: str, error_class: E, reason: str, names: str, weight: int
     return Rule(f"common.{row_id}", error_class, reason, exceptions=words(names), weight=weight, wrapper=weight == 0)
 
 
+def _parsing(row_id: str, error_class: E, reason: str, names: str) -> Rule:
+    """A failed parse: of an answer, unless the status says that it was an error body that could not be parsed."""
+    return Rule(f"common.{row_id}", error_class, reason, exceptions=words(names), generic=True, kind="exception")
+
+
 STATUS: Final = (
     _status(E.BAD_REQUEST, "other", 400),
     _status(E.AUTH, "invalid_key", 401),
@@ -137,10 +142,8 @@ EXCEPTIONS: Final = (
         " urllib3.HTTPError aiohttp.ClientConnectionError google.auth.TransportError",
         1,
     ),
-    _exception("body.json", E.UNKNOWN, "unexpected_body", "json.JSONDecodeError httpx.DecodingError", 2),
-    _exception(
-        "schema", E.TOOL_PROTOCOL, "schema_mismatch", "pydantic_core.ValidationError pydantic.ValidationError", 2
-    ),
+    _parsing("body.json", E.UNKNOWN, "unexpected_body", "json.JSONDecodeError httpx.DecodingError"),
+    _parsing("schema", E.TOOL_PROTOCOL, "schema_mismatch", "pydantic_core.ValidationError pydantic.ValidationError"),
     _exception("sdk.timeout", E.TIMEOUT, "other", ".APITimeoutError", 0),
     _exception("sdk.connection", E.TRANSPORT, "other", ".APIConnectionError", 0),
     _exception("sdk.body", E.UNKNOWN, "unexpected_body", ".APIResponseValidationError", 2),

@@ -65,8 +65,8 @@ CODES: Final = (
 )  # fmt: skip
 
 FINISH: Final = (
-    _finish("max_tokens", E.TRUNCATED, "max_tokens", "MAX_TOKENS"),
-    _finish("continuation", E.TRUNCATED, "other", "CONTINUATION incomplete requires_continuation"),
+    _finish("max_tokens", E.TRUNCATED, "max_tokens", "MAX_TOKENS incomplete"),
+    _finish("continuation", E.TRUNCATED, "other", "CONTINUATION requires_continuation"),
     _finish("safety", E.OUTPUT_BLOCKED, "safety", "SAFETY"),
     _finish("blocklist", E.OUTPUT_BLOCKED, "blocklist", "BLOCKLIST"),
     _finish("prohibited", E.OUTPUT_BLOCKED, "prohibited_content", "PROHIBITED_CONTENT"),
@@ -105,6 +105,8 @@ OTHERS: Final = (
          "exceeds the maximum number of tokens", "input token count", "context length"), weight=2),
     Rule("google.says.key", E.AUTH, "invalid_key", dialects=_GOOGLE, status=frozenset({400}), says=(
          "api key not valid", "api key expired"), weight=2),
+    Rule("google.says.region", E.AUTH, "region", dialects=_GOOGLE, status=frozenset({400, 403}), says=(
+         "user location is not supported",), weight=2),
     Rule("google.says.overloaded", E.SERVER, "overloaded", dialects=_GOOGLE, status=frozenset({503}), says=("overloaded",), weight=2),
 )  # fmt: skip
 

@@ -22,7 +22,7 @@ def _finish(row_id: str, error_class: E, reason: str, finish: str, **more: objec
 
 
 def _says(row_id: str, error_class: E, reason: str, status: frozenset[int], *says: str) -> Rule:
-    return Rule(f"openai.says.{row_id}", error_class, reason, dialects=_OPENAI, status=status, says=says)
+    return Rule(f"openai.says.{row_id}", error_class, reason, dialects=_OPENAI, status=status, says=says, weight=1)
 
 
 CODES: Final = (
@@ -42,8 +42,8 @@ CODES: Final = (
         " organization_spend_limit_exceeded organization_usage_limit_exceeded budget_exceeded spend_limit_reached",
     ),
     _code("rate.requests", E.RATE_LIMITED, "requests", "rate_limit_exceeded requests rate_limit_error rate_limit_reached_error"
-          " too_many_requests throttling ratelimitreached rate_limit RateLimitError limit_requests"),
-    _code("rate.tokens", E.RATE_LIMITED, "tokens", "tokens limit_tokens", weight=1),
+          " too_many_requests throttling too_many_requests_error ratelimitreached rate_limit RateLimitError limit_requests"),
+    _code("rate.tokens", E.RATE_LIMITED, "tokens", "tokens limit_tokens token_quota_exceeded too_many_tokens_error", weight=1),
     _code("rate.too_large", E.RATE_LIMITED, "request_too_large_for_rate", "rate_limit_exceeded tokens",
           facts=words("exceeds_limit"), weight=2, kind="message"),
     _code("rate.too_large.413", E.RATE_LIMITED, "request_too_large_for_rate", "rate_limit_exceeded tokens",
@@ -95,7 +95,7 @@ CODES: Final = (
           " internalfailure api_internal_error"),
     _code("overloaded", E.SERVER, "overloaded", "server_overloaded engine_overloaded engine_overloaded_error overloaded_error"
           " overloaded flex_unavailable slow_down server_busy model_overloaded nocapacity no_capacity capacity_exceeded"
-          " over_capacity model_at_capacity insufficient_system_resource"),
+          " over_capacity queue_exceeded model_at_capacity insufficient_system_resource"),
     _code("unavailable", E.SERVER, "unavailable", "service_unavailable service_unavailable_error unavailable model_unavailable"
           " serviceunavailable unavailable_error"),
     _code("not_ready", E.SERVER, "model_not_ready", "model_not_ready model_loading loading_model"),
@@ -132,21 +132,24 @@ FINISH: Final = (
             " function_call_filter malformed_tool_use"),
     _finish("resource", E.SERVER, "overloaded", "insufficient_system_resource"),
     _finish("network", E.SERVER, "upstream", "network_error"),
-    _finish("abort", E.SERVER, "other", "abort aborted failed"),
-    _finish("error", E.SERVER, "other", "error ERROR", generic=True),
+    _finish("abort", E.SERVER, "other", "abort aborted"),
+    _finish("error", E.SERVER, "other", "error ERROR failed", generic=True),
 )  # fmt: skip
 
 EXCEPTIONS: Final = (
-    Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words("openai.LengthFinishReasonError"), weight=4),
-    Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter", exceptions=words("openai.ContentFilterFinishReasonError"), weight=4),
+    Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words(".LengthFinishReasonError"), weight=4),
+    Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter", exceptions=words(".ContentFilterFinishReasonError"), weight=4),
     Rule("openai.azure.credentials", E.AUTH, "invalid_key", exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip
 
 SAYS: Final = (
     _says("context", E.BAD_REQUEST, "context_overflow", _BAD,
-          "maximum context length", "context length exceeded", "context window", "context size", "exceeds the context",
+          "maximum context length", "context length exceeded", "context window of", "exceeds the available context size", "loaded with context length of only", "context size has been exceeded", "exceeds the context size", "exceeds the context",
           "reduce the length of the messages", "prompt is too long", "input is too long", "maximum prompt length",
           "exceeds maximum input", "exceeds the maximum number of tokens", "too many input tokens"),
+    _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({400, 429}),
+          "budget has been exceeded", "crossed budget", "exceededbudget"),
+    _code("budget.auth", E.CALL_BUDGET, "spend_limit", "auth_error", says=("exceededbudget", "over budget"), weight=1),
     _says("key", E.AUTH, "invalid_key", frozenset({400}),
           "incorrect api key", "invalid api key", "api key not valid", "api key is invalid", "no auth credentials"),
     _says("model", E.NOT_FOUND, "model", frozenset({400, 403, 422}),

@@ -33,10 +33,13 @@ class Metrics:
         self._duration_labels = Labels(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
         self._ports: dict[tuple[int, int | None], Any] = {}
 
-    def ended(self, info: CallInfo, outcome: str, failure: Classification | None, context: Any) -> None:
-        """Count a call, and its error with it."""
+    def ended(
+        self, info: CallInfo, outcome: str, failure: Classification | None, context: Any, counted: bool = False
+    ) -> None:
+        """Count a call, and its error with it; the error alone if a layer below has `counted` the call."""
         provider, model, operation = info.provider, info.model, info.operation
-        self._calls.add(1, self._call_labels.of(provider, model, operation, outcome), context)
+        if not counted:
+            self._calls.add(1, self._call_labels.of(provider, model, operation, outcome), context)
         if failure is not None:
             labels = self._error_labels.of(
                 provider, model, operation, failure.error_class.value, failure.reason, failure.channel

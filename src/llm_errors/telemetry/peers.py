@@ -5,7 +5,7 @@ spans.
 """
 
 import re
-from collections.abc import Iterator
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -26,22 +26,38 @@ INFERENCE_SCOPES = ("com.anthropic.sdk.python", "logfire.openai", "logfire.anthr
 WITHOUT_DURATION = ("openinference.",)
 """Modules of instrumentors that have no `gen_ai.client.operation.duration`."""
 
+_SUPPRESSING = "logfire"
+"""The peer, by its module and the beginning of its scopes, that suppresses instrumentation around the model call itself."""
+_NATIVE = "com.anthropic.sdk.python"
+"""The scope of the spans that Anthropic's SDK makes itself; it makes them whatever is suppressed."""
+
 _OPENINFERENCE_KIND = "openinference.span.kind"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def is_inference(span: Span) -> bool:
-    """Whether a span that still records stands for a model call of someone else's instrumentation."""
+def is_inference(span: Span, own_operation: str = "") -> bool:
+    """Whether a span that still records stands for a model call of someone else's, or for `own_operation`."""
     if not span.is_recording():
         return False
     attributes = getattr(span, "attributes", None) or {}
     operation = attributes.get(semconv.OPERATION)
     if operation is not None:
-        return operation in MODEL_OPERATIONS
+        return operation in MODEL_OPERATIONS or operation == own_operation
     if attributes.get(_OPENINFERENCE_KIND) == "LLM":
         return True
-    scope = getattr(getattr(span, "instrumentation_scope", None), "name", "") or ""
+    scope = _scope(span)
     return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span)
+
+
+def suppresses(span: Span) -> bool:
+    """Whether suppression in the context is the doing of a peer around this very call, and so not meant for us."""
+    scope = _scope(span)
+    inside = scope.startswith(f"{_SUPPRESSING}.") or (scope == _NATIVE and _SUPPRESSING in sys.modules)
+    return inside and is_inference(span)
+
+
+def _scope(span: Any) -> str:
+    return getattr(getattr(span, "instrumentation_scope", None), "name", "") or ""
 
 
 def _is_openlit(scope: str, span: Any) -> bool:
@@ -51,22 +67,22 @@ def _is_openlit(scope: str, span: Any) -> bool:
 
 
 def active(distribution: str) -> tuple[bool, bool]:
-    """Whether another instrumentor is active for an SDK, and whether one of those records the duration metric."""
-    modules = [cls.__module__ for cls in _instrumentors() if _is_active(cls) and distribution in _instruments(cls)]
-    return bool(modules), any(not module.startswith(WITHOUT_DURATION) for module in modules)
+    """Whether another instrumentor is active for an SDK, and whether one of those records the duration metric.
 
-
-def _instrumentors() -> Iterator[type]:
-    """Every instrumentor class that has been loaded, but ours."""
-    pending = BaseInstrumentor.__subclasses__()
-    for cls in pending:
-        pending.extend(cls.__subclasses__())
-        if not cls.__module__.startswith("llm_errors."):
-            yield cls
-
-
-def _is_active(cls: Any) -> bool:
-    return bool(getattr(getattr(cls, "_instance", None), "_is_instrumented_by_opentelemetry", False))
+    Asked at every call, since instrumentors come and go without a word: one flat loop over the few classes that there are.
+    """
+    found = duration = False
+    loaded = BaseInstrumentor.__subclasses__()
+    for cls in loaded:
+        loaded += cls.__subclasses__()
+        instance = cls._instance
+        if instance is None or not instance._is_instrumented_by_opentelemetry:
+            continue
+        module = cls.__module__
+        if not module.startswith("llm_errors.") and distribution in _instruments(cls):
+            found = True
+            duration = duration or not module.startswith(WITHOUT_DURATION)
+    return found, duration
 
 
 @lru_cache(maxsize=256)

@@ -4,18 +4,19 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from opentelemetry import trace
 from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
 from llm_errors import semconv
-from llm_errors.adapters._call import Ending
 from llm_errors.adapters._protocol import CallInfo
+from llm_errors.adapters._sink import Ending
 from llm_errors.classify import decide
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.rules import Index
 from llm_errors.safety import quietly
 from llm_errors.settings import Settings
 from llm_errors.taxonomy import ErrorClass
-from llm_errors.telemetry import spans
+from llm_errors.telemetry import peers, spans
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics
 
@@ -39,8 +40,8 @@ class Recorder:
         self._hook, self._own_rules = hook, own_rules
 
     def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        return bool(is_instrumentation_enabled())
+        """Whether instrumentation is not suppressed in this context, but for a peer that means others by it."""
+        return is_instrumentation_enabled() or peers.suppresses(trace.get_current_span())
 
     def open(self, info: CallInfo) -> spans.Scope:
         """Find or make the call's span."""
@@ -86,8 +87,8 @@ class Recorder:
 
     def _count(self, scope: spans.Scope, ending: Ending, failure: Classification | None, context: Any) -> None:
         outcome = semconv.CANCELLED if ending.cancelled else semconv.ERROR if failure is not None else semconv.OK
-        self._metrics.ended(ending.info, outcome, failure, context)
-        if scope.duration:
+        self._metrics.ended(ending.info, outcome, failure, context, ending.counted)
+        if scope.duration and not ending.counted:
             error_type = spans.error_type(ending, failure) if failure is not None else None
             self._metrics.took(ending.info, ending.duration, error_type, context)
 

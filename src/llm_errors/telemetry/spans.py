@@ -8,8 +8,8 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from llm_errors import semconv
-from llm_errors.adapters._call import Ending
 from llm_errors.adapters._protocol import CallInfo
+from llm_errors.adapters._sink import Ending
 from llm_errors.evidence import Classification
 from llm_errors.reading.answer import Answer
 from llm_errors.taxonomy import HANDLING, View
@@ -43,10 +43,12 @@ class Spans:
     def open(self, info: CallInfo) -> Scope:
         """Adopt the current span if it is a model call's; else make one, unless a peer does or the setting says no."""
         peer, duration = peers.active(info.distribution)
+        if info.operation not in peers.MODEL_OPERATIONS:
+            duration = True  # nobody measures a refused run as a model call, and neither do we
         if self._mode == "off":
             return Scope(None, False, not duration)
         current = trace.get_current_span()
-        if peers.is_inference(current):
+        if peers.is_inference(current, info.operation):
             return Scope(current, False, not duration)
         if self._mode == "adopt" or peer:
             return Scope(None, False, not duration)

@@ -1,0 +1,171 @@
+// One visual per panel type. Numbers, lines and tables are Grafana's own components; the heatmap and the state timeline live in
+// Grafana's server, so these two are drawn here as plain SVG in Grafana's colours and units.
+import { BigValue, TimeSeries } from '@grafana/ui';
+import { TableNG } from '@grafana/ui/unstable';
+import { dateTime, FieldType } from '@grafana/data';
+
+const AXIS = 22;
+
+function hours(range, width, left) {
+  const span = range.to - range.from;
+  const every = [1, 2, 3, 4, 6].find((hour) => span / (hour * 3600) <= 10) * 3600;
+  const first = Math.ceil(range.from / every) * every;
+  return Array.from({ length: Math.floor((range.to - first) / every) + 1 }, (_, i) => first + i * every).map((time) => ({
+    x: left + ((time - range.from) / span) * (width - left),
+    text: new Date(time * 1000).toISOString().slice(11, 16),
+  }));
+}
+
+function Times({ range, width, height, left, theme }) {
+  return hours(range, width, left).map(({ x, text }) => (
+    <text key={x} x={x} y={height - 5} textAnchor="middle" fill={theme.colors.text.secondary}>
+      {text}
+    </text>
+  ));
+}
+
+function spells(field, times) {
+  const found = [];
+  field.values.forEach((value, i) => {
+    const last = found.at(-1);
+    if (value == null) return;
+    if (last && last.value === value && last.index === i - 1) Object.assign(last, { index: i, end: times[i + 1] ?? times[i] });
+    else found.push({ value, index: i, start: times[i], end: times[i + 1] ?? times[i] });
+  });
+  return found;
+}
+
+function Timeline({ frames, width, height, range, theme }) {
+  const left = 250;
+  const rows = frames.filter((frame) => frame.fields[1].values.some((value) => value != null));
+  const tall = (height - AXIS) / rows.length;
+  const x = (millis) => left + ((millis / 1000 - range.from) / (range.to - range.from)) * (width - left);
+  return (
+    <svg width={width} height={height} fontSize="12">
+      {rows.map((frame, row) => (
+        <g key={row}>
+          <text x={left - 10} y={row * tall + tall / 2 + 4} textAnchor="end" fill={theme.colors.text.primary}>
+            {frame.fields[1].state.displayName}
+          </text>
+          <rect x={left} y={row * tall + tall * 0.12} width={width - left} height={tall * 0.76} fill={theme.colors.background.secondary} />
+          {spells(frame.fields[1], frame.fields[0].values).map((spell) => (
+            <rect
+              key={spell.start}
+              x={x(spell.start)}
+              y={row * tall + tall * 0.12}
+              width={Math.max(3, x(spell.end) - x(spell.start))}
+              height={tall * 0.76}
+              fill={frame.fields[1].display(spell.value).color}
+              opacity="0.9"
+            />
+          ))}
+        </g>
+      ))}
+      <Times {...{ range, width, height, left, theme }} />
+    </svg>
+  );
+}
+
+const upper = (frame) => (frame.fields[1].labels.le === '+Inf' ? Infinity : +frame.fields[1].labels.le);
+
+function Heatmap({ frames, width, height, range, theme }) {
+  const left = 48;
+  const buckets = [...frames].sort((a, b) => upper(a) - upper(b));
+  const counts = buckets.map((frame, i) =>
+    frame.fields[1].values.map((value, j) => Math.max(0, (value ?? 0) - (i ? (buckets[i - 1].fields[1].values[j] ?? 0) : 0))),
+  );
+  const most = Math.max(1e-9, ...counts.flat());
+  const columns = counts[0].length;
+  const [wide, tall] = [(width - left) / columns, (height - AXIS) / buckets.length];
+  const label = (frame) => (upper(frame) === Infinity ? 'more' : `${upper(frame)} s`);
+  return (
+    <svg width={width} height={height} fontSize="11">
+      {buckets.map((frame, i) => (
+        <g key={i}>
+          <text x={left - 8} y={height - AXIS - i * tall - tall / 2 + 4} textAnchor="end" fill={theme.colors.text.secondary}>
+            {label(frame)}
+          </text>
+          {counts[i].map(
+            (count, j) =>
+              count > 0 && (
+                <rect
+                  key={j}
+                  x={left + j * wide}
+                  y={height - AXIS - (i + 1) * tall}
+                  width={wide + 0.5}
+                  height={tall - 1}
+                  fill={`hsl(${34 - 18 * Math.sqrt(count / most)} 90% ${12 + 52 * Math.sqrt(count / most)}%)`}
+                />
+              ),
+          )}
+        </g>
+      ))}
+      <Times {...{ range, width, height, left, theme }} />
+    </svg>
+  );
+}
+
+function Numbers({ frames, width, height, options, theme }) {
+  const fields = frames.map((frame) => frame.fields.find((field) => field.type === FieldType.number));
+  return (
+    <div style={{ display: 'flex' }}>
+      {fields.map((field, i) => (
+        <BigValue
+          key={i}
+          theme={theme}
+          width={width / fields.length}
+          height={height}
+          value={{ ...field.display(field.values.at(-1)), title: fields.length > 1 ? field.state.displayName : undefined }}
+          colorMode={options.colorMode}
+          graphMode="none"
+          justifyMode={options.justifyMode}
+          textMode="auto"
+          text={options.text}
+          count={fields.length}
+        />
+      ))}
+    </div>
+  );
+}
+
+const CELL = { align: 'auto', inspect: false, minWidth: 60, cellOptions: { type: 'auto' } };
+
+function Table({ frames, width, height, panel, range, options }) {
+  const fields = frames[0].fields.map((f) => ({ ...f, config: { ...f.config, custom: { ...CELL, ...f.config.custom } } }));
+  return (
+    <TableNG
+      data={{ ...frames[0], fields }}
+      width={width}
+      height={height}
+      cellHeight="sm"
+      columnMinWidth={90}
+      structureRev={1}
+      timeRange={grafanaRange(range)}
+      fieldConfig={panel.fieldConfig}
+      initialSortBy={options.sortBy}
+    />
+  );
+}
+
+const grafanaRange = ({ from, to }) => {
+  const ends = { from: dateTime(from * 1000), to: dateTime(to * 1000) };
+  return { ...ends, raw: ends };
+};
+
+export function Visual({ panel, frames, ...rest }) {
+  const options = panel.options ?? {};
+  if (panel.type === 'timeseries')
+    return (
+      <TimeSeries
+        {...{ frames, width: rest.width, height: rest.height, options, legend: options.legend }}
+        structureRev={1}
+        timeRange={grafanaRange(rest.range)}
+        timeZone="utc"
+      >
+        {() => null}
+      </TimeSeries>
+    );
+  const kinds = { stat: Numbers, table: Table, 'state-timeline': Timeline, heatmap: Heatmap };
+  const Kind = kinds[panel.type];
+  return <Kind {...{ panel, frames, options, ...rest }} />;
+}

@@ -1,0 +1,83 @@
+"""What a wrapper may call of ours: nothing here raises into the application's call."""
+
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from llm_errors.adapters import _layers
+from llm_errors.adapters._call import ACTIVE, RunningCall
+from llm_errors.adapters._keeper import keeper_of
+from llm_errors.adapters._protocol import Adapter, CallInfo, Framework
+from llm_errors.adapters._sink import Sink
+from llm_errors.safety import quietly
+
+if TYPE_CHECKING:
+    from llm_errors.adapters._driver import Driver
+
+
+class Edge:
+    """What a wrapper may call of ours; nothing here raises into the application's call."""
+
+    __slots__ = ("adapter", "driver", "sink", "through")
+
+    def __init__(self, driver: "Driver", adapter: Adapter, sink: Sink, through: str) -> None:
+        self.driver, self.adapter, self.sink, self.through = driver, adapter, sink, through
+
+    def begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
+        """The call that begins, or None to stay out."""
+        if not self.driver.active:
+            return None
+        return quietly("begin", None, self._begin, instance, args, kwargs)
+
+    def _begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
+        request = (id(instance), *map(id, args), *map(id, kwargs.values()))
+        outer = ACTIVE.get()
+        if outer is not None and outer.request == request and outer.adapter is self.adapter:
+            return None  # an inner class of the same chain: the call counts once
+        info = self.adapter.describe(instance, args, kwargs)
+        if info is None or not self.sink.enabled():
+            return None
+        call = RunningCall(self.adapter, info, self.sink, request, id(sys.exc_info()[1]))
+        quietly("begin", None, self.adapter.begin, call, args, kwargs)
+        call.enter()
+        return call
+
+    def active(self) -> RunningCall | None:
+        """The call of this adapter that is running in this context."""
+        call = ACTIVE.get()
+        return call if call is not None and call.adapter is self.adapter and self.driver.active else None
+
+    def retry(self, kwargs: dict[str, Any]) -> None:
+        """The SDK hides a failed attempt."""
+        call = self.active()
+        evidence = quietly("retry", None, self.adapter.attempt_failed, call, kwargs) if call is not None else None
+        if call is not None and evidence is not None:
+            quietly("retry", None, call.retried, evidence)
+
+    def late(self, info: CallInfo, started: float, first_chunk: float | None) -> RunningCall | None:
+        """A call that is reported when it has ended; to be settled and left at once."""
+        if not self.driver.active or not self.sink.enabled():
+            return None
+        call = RunningCall(self.adapter, info, self.sink)
+        call.enter()
+        call.since(started, first_chunk)
+        return call
+
+    def refused(self, instance: Any, exc: BaseException) -> None:
+        """A framework raised instead of calling the model."""
+        info = self.adapter.refused(instance, exc) if isinstance(self.adapter, Framework) else None
+        call = self.late(info, perf_counter(), None) if info is not None else None
+        if call is not None:
+            call.failed(exc)
+            call.leave()
+
+    def watched(self, instance: Any, feed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The feed of a framework's model call, looked at on its way; the feed itself to stay out."""
+        info = self.adapter.describe(instance, args, kwargs) if self.driver.active else None
+        return feed if info is None else _layers.LayeredCall(self.late, info).watch(feed)
+
+    def closed(self, holder: Any) -> None:
+        """The application closed a stream or a raw response."""
+        keeper = quietly("close", None, keeper_of, holder, self.through)
+        if keeper is not None:
+            quietly("close", None, keeper.end)

@@ -1,0 +1,29 @@
+"""How YAML artefacts look: insertion order, expressions as literal blocks, a header that tells the origin."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+
+class _Dumper(yaml.SafeDumper):
+    """Indents lists below their key and never writes aliases."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _string)
+
+
+def dump(document: Mapping[str, Any], header: str) -> str:
+    """The document as text, below `header` as a comment."""
+    comment = "".join(f"# {line}\n" for line in header.splitlines())
+    return comment + yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)

@@ -1,0 +1,129 @@
+"""The script: one bad Monday at a support desk, as data. Who is asked what, and which faults play when.
+
+The desk reads the questions only; the stage reads the faults. Standard library only.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+EVERY: Final = 1_000_000
+"""A fault that hits every attempt, however often the SDK retries."""
+
+FLASH, LITE, MINI = "gemini-3-flash", "gemini-3-flash-lite", "gpt-5-mini"
+SONNET, RETIRED = "claude-sonnet-5", "gpt-4-32k"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of `stage.FAULTS`, how many tickets it hits, and how many attempts of each."""
+
+    name: str
+    tickets: int
+    attempts: int = EVERY
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Some minutes of the morning: one of the desk's tasks, done for a number of tickets."""
+
+    at: str
+    title: str
+    task: str
+    model: str
+    tickets: int
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """One question, and what the provider does to it."""
+
+    number: int
+    question: str
+    fault: str = ""
+    attempts: int = 0
+
+
+def _quota(refused: int, absorbed: int) -> tuple[Fault, ...]:
+    """Over the per-minute quota: some calls are refused for good, some only until the SDK has tried again.
+
+    Of all calls of the model so far 0, 1, 2, 3 and at last 4 % are refused.
+    """
+    return Fault("quota", refused), Fault("quota", absorbed, attempts=1)
+
+
+SCENES: Final = (
+    Scene("07:30", "sort the weekend's mail", "sort", MINI, 120, (Fault("cut_off", 6),)),
+    Scene("07:45", "look orders up", "look_up", MINI, 60, (Fault("broken_call", 2),)),
+    Scene("08:00", "answer: the desk opens", "answer", FLASH, 100, _quota(0, 2)),
+    Scene("08:15", "answer: the queue grows", "answer", FLASH, 100, (*_quota(2, 4), Fault("blocked_prompt", 3))),
+    Scene("08:30", "answer: everyone is back", "answer", FLASH, 100, (*_quota(4, 6), Fault("safety_stop", 4))),
+    Scene("08:45", "answer: over the quota", "answer", FLASH, 100, (*_quota(6, 8), Fault("blocked_prompt", 4))),
+    Scene("09:00", "answer: far over it", "answer", FLASH, 100, (*_quota(8, 10), Fault("safety_stop", 3))),
+    Scene("09:05", "suggest replies while typing", "suggest", LITE, 50, (Fault("empty", 3),)),
+    Scene("09:10", "letters to customers", "letter", SONNET, 80, (Fault("overloaded", 5), Fault("refusal", 4))),
+    Scene("09:20", "live chat", "chat", MINI, 60, (Fault("dropped", 2), Fault("hanging", 2))),
+    Scene("09:30", "long threads in one page", "summary", SONNET, 40, (Fault("too_long", 3),)),
+    Scene("09:40", "the digest nobody looked after", "digest", RETIRED, 6, (Fault("retired", 6),)),
+    Scene("09:45", "somebody rotates a key", "summary", SONNET, 10, (Fault("revoked", 10),)),
+    Scene("09:55", "the account runs dry", "invoice", MINI, 12, (Fault("spent", 7),)),
+)
+
+_QUESTIONS: Final = (
+    "Where is my parcel?",
+    "Can I return a gift without the receipt?",
+    "My invoice shows the wrong address.",
+    "How do I change my delivery date?",
+    "The app logs me out every hour.",
+)
+
+
+def tickets(scene: Scene) -> tuple[Ticket, ...]:
+    """The scene's tickets in order, its faults spread evenly over them."""
+    first = 1000 + sum(s.tickets for s in SCENES[: SCENES.index(scene)])
+    hits = [fault for fault in scene.faults for _ in range(fault.tickets)]
+    hit = {(2 * i + 1) * scene.tickets // (2 * len(hits)): fault for i, fault in enumerate(hits)}
+    return tuple(_ticket(first + i, hit.get(i)) for i in range(scene.tickets))
+
+
+def _ticket(number: int, fault: Fault | None) -> Ticket:
+    question = f"Ticket {number}: {_QUESTIONS[number % len(_QUESTIONS)]}"
+    return Ticket(number, question, fault.name, fault.attempts) if fault else Ticket(number, question)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One ticket of the afternoon, when the desk acts on `llm_errors.recovery`. `tokens` is its thread's length."""
+
+    provider: str
+    model: str
+    ticket: Ticket
+    tokens: int
+
+
+def _case(number: int, provider: str, model: str, fault: str, attempts: int = EVERY, tokens: int = 400) -> Case:
+    return Case(provider, model, _ticket(number, Fault(fault, 1, attempts)), tokens)
+
+
+CASES: Final = (
+    _case(9001, "gcp.gemini", FLASH, "quota", attempts=1),
+    _case(9002, "anthropic", SONNET, "busy", attempts=2),
+    _case(9003, "openai", MINI, "hanging", attempts=1),
+    _case(9004, "anthropic", SONNET, "forbidden", attempts=1),
+    _case(9005, "anthropic", SONNET, "revoked", attempts=1),
+    _case(9006, "openai", RETIRED, "retired"),
+    _case(9007, "openai", MINI, "broken_call", attempts=1),
+    _case(9008, "anthropic", SONNET, "too_long", attempts=1, tokens=212_000),
+    _case(9009, "openai", MINI, "spent"),
+    _case(9010, "gcp.gemini", FLASH, "nothing"),
+    _case(9011, "gcp.gemini", FLASH, "blocked_prompt"),
+)
+"""One case of each kind of recovery plan."""
+
+
+def all_tickets() -> Iterator[Ticket]:
+    """Every ticket of the day."""
+    for scene in SCENES:
+        yield from tickets(scene)
+    yield from (case.ticket for case in CASES)

@@ -1,0 +1,64 @@
+"""A row ready to paste for a failure that has no name yet: TOML for the user's rules, Python for ours.
+
+The class is left UNKNOWN, with the choice beside it: which class it is, only a person can say.
+"""
+
+import json
+from dataclasses import dataclass
+
+from llm_errors.taxonomy import ErrorClass
+
+_CHOICE = ", ".join(c.value for c in ErrorClass if c is not ErrorClass.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a recurring failure has in common."""
+
+    name: str
+    dialect: str = ""
+    provider: str = ""
+    status: int | None = None
+    codes: tuple[str, ...] = ()
+    exception: str = ""
+    finish: str = ""
+    facts: tuple[str, ...] = ()
+
+    def conditions(self) -> dict[str, object]:
+        """The conditions of the row. The narrowest kind of evidence is enough: code, finish reason, else exception."""
+        found: dict[str, object] = {}
+        if self.provider or self.dialect:
+            found["providers" if self.provider else "dialects"] = [self.provider or self.dialect]
+        if self.status is not None:
+            found["status"] = [self.status]
+        if self.codes:
+            found["codes"] = [self.codes[0]]
+        elif self.finish:
+            found["finish"] = [self.finish]
+        elif self.exception and self.status is None:
+            found["exceptions"] = [self.exception]
+        elif self.facts:
+            found["facts"] = [self.facts[0]]
+        return found
+
+
+def toml(pattern: Pattern) -> str:
+    """A rule for the file that `LLM_ERRORS_RULES_FILE` names."""
+    lines = ["[[rule]]", f"id = {json.dumps(pattern.name)}"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in pattern.conditions().items()]
+    return "\n".join([*lines, f'class = "UNKNOWN"  # name it: {_CHOICE}', 'reason = "other"'])
+
+
+def python(pattern: Pattern) -> str:
+    """A row for `llm_errors/rules/`."""
+    sets = {key: f"frozenset({{{', '.join(map(_literal, _values(v)))}}})" for key, v in pattern.conditions().items()}
+    given = "".join(f", {key}={value}" for key, value in sets.items())
+    return f'Rule({_literal(pattern.name)}, E.UNKNOWN, "other"{given}),'
+
+
+def _values(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _literal(value: object) -> str:
+    return json.dumps(value.lower() if isinstance(value, str) and value.isupper() else value)

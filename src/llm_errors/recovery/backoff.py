@@ -1,0 +1,31 @@
+"""How long to wait before the next attempt when the provider did not say: exponential, jittered, never above the
+cap."""
+
+import random as _random
+from collections.abc import Callable
+from typing import Final
+
+CAP: Final = 300.0
+UNAVAILABLE: Final = 15.0
+RATE_LIMIT: Final = 30.0
+RATE_LIMIT_BY_PROVIDER: Final = {"openai": 60.0, "anthropic": 20.0, "azure": 45.0}
+"""Base delays: OpenAI's limits are per minute, Anthropic's buckets refill all the time, Azure's depend on the
+deployment."""
+
+_DOUBLINGS = 64
+"""More than these change nothing below any cap, and would overflow a float in the end."""
+
+
+def base_delay(category: str, provider: str = "") -> float:
+    """Seconds before the second attempt; 0 for a category that is not cured by waiting."""
+    if category == "rate_limit":
+        family = provider.strip().lower().replace("_", ".").partition(".")[0]
+        return RATE_LIMIT_BY_PROVIDER.get(family, RATE_LIMIT)
+    return UNAVAILABLE if category == "overloaded" else 0.0
+
+
+def delay(attempt: int, base: float, *, cap: float = CAP, random: Callable[[], float] = _random.random) -> float:
+    """`base` x 2^(attempt - 1), plus or minus up to half of it, cut to `cap` after the jitter. Attempts count from
+    1."""
+    doublings = min(max(attempt, 1) - 1, _DOUBLINGS)
+    return float(min(base * 2**doublings * (0.5 + random()), cap))

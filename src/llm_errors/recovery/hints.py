@@ -1,0 +1,111 @@
+"""Which wait the provider asked for, if any: headers, attribute, body, and last the words of the message.
+
+An invalid hint of one source falls through to the next. Zero is a hint: come back at once. Standard library only.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any, Final
+
+from llm_errors.reading import causes, exceptions, retry_after
+from llm_errors.reading.fields import TEXT_LIMIT, field
+
+_SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_UNIT = r"(?:h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?|ms|milliseconds?)(?![a-z])"
+_NUMBER = r"(?<![\w.+-])\d{1,9}(?:\.\d{1,12})?"
+_DURATION = rf"{_NUMBER}\s?{_UNIT}(?:(?:,?\s)?(?:and\s)?\d{{1,9}}(?:\.\d{{1,12}})?\s?{_UNIT}){{0,3}}"
+_BARE = rf"{_NUMBER}(?=[\"'\s]{{0,2}}(?:$|[,;)\]}}](?!\d)|\.(?!\d)))"
+_FILLER = (
+    r"(?:[\s:=\"'_-]|after|again|another|approximately|at|about|delay|for|in|least|please|requests?|the|this|your)"
+)
+_HINT: Final = re.compile(
+    rf"\b(?:retry|try|wait|resets?|available){_FILLER}{{0,24}}?(?P<wait>{_DURATION}|{_BARE})", re.IGNORECASE
+)
+_PART: Final = re.compile(rf"(\d+(?:\.\d+)?)\s?({_UNIT})?", re.IGNORECASE)
+_NUMERAL: Final = re.compile(r"\d{1,12}(?:\.\d{1,12})?")
+
+
+def wait_asked_for(failure: Any, *, cap: float) -> float | None:
+    """Seconds, at most `cap`, or None. A better source of an inner exception outranks a worse one of the outer."""
+    links = causes.chain(failure) if isinstance(failure, BaseException) else [failure]
+    for source in _SOURCES:
+        for link in links:
+            seconds = source(link)
+            if seconds is not None:
+                return min(seconds, cap)
+    return None
+
+
+def in_text(text: str) -> float | None:
+    """The first valid wait that the words ask for ("try again in 1m30s"); a number with a sign, or with other words
+    between it and its unit, is none."""
+    for match in _HINT.finditer(text[:TEXT_LIMIT]):
+        seconds = retry_after.bounded(sum(_parts(match["wait"])))
+        if seconds is not None:
+            return seconds
+    return None
+
+
+def _parts(duration: str) -> Iterator[float]:
+    for number, unit in _PART.findall(duration):
+        lowered = unit.lower()
+        yield float(number) * _SECONDS["ms" if lowered.startswith(("ms", "milli")) else lowered[:1] or "s"]
+
+
+def _response_headers(link: Any) -> float | None:
+    response = field(link, "response")
+    found = retry_after.from_headers(field(response, "headers"))
+    return (
+        found
+        if found is not None
+        else retry_after.from_headers(field(field(response, "ResponseMetadata"), "HTTPHeaders"))
+    )
+
+
+def _error_headers(link: Any) -> float | None:
+    return retry_after.from_headers(field(link, "headers"))
+
+
+def _attribute(link: Any) -> float | None:
+    value = field(link, "retry_after")
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, str) and _NUMERAL.fullmatch(value.strip()):
+        value = float(value)
+    return retry_after.bounded(value)
+
+
+def _body(link: Any) -> float | None:
+    """What the readers found; headers and attribute, which they look at too, have been asked before."""
+    if isinstance(link, BaseException):
+        return exceptions.read(link).retry_after
+    return retry_after.bounded(field(field(link, "error"), "retry_after"))
+
+
+def _message(link: Any) -> float | None:
+    said = field(link, "message")
+    for text in (said if isinstance(said, str) else "", plain_text(link)):
+        seconds = in_text(text)
+        if seconds is not None:
+            return seconds
+    return None
+
+
+def plain_text(failure: Any) -> str:
+    """The bounded text of an exception; empty for anything else, and where its own `__str__` fails."""
+    if not isinstance(failure, BaseException):
+        return ""
+    try:
+        return str(failure)[:TEXT_LIMIT]
+    except Exception:  # noqa: BLE001 - a foreign exception's own method
+        return ""
+
+
+_SOURCES: Final[tuple[Callable[[Any], float | None], ...]] = (
+    _response_headers,
+    _error_headers,
+    _attribute,
+    _body,
+    _message,
+)

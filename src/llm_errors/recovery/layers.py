@@ -1,0 +1,74 @@
+"""Is there a second retry layer? SDKs retry by themselves; a retry around them multiplies attempts and hides waits.
+
+Three retries around an SDK that makes three attempts send up to twelve requests at a provider that is down. One layer
+is enough: switch the SDK's off (`max_retries=0`) where this package retries. Standard library only; no SDK is imported.
+"""
+
+import logging
+import warnings
+from typing import Any, Final
+
+from llm_errors.reading import causes
+from llm_errors.reading.fields import field, number
+
+_LOG = logging.getLogger("llm_errors")
+_BOTOCORE_DEFAULT: Final = 4
+_COUNT_HEADER: Final = "x-stainless-retry-count"
+
+
+class SecondRetryLayerWarning(UserWarning):
+    """The SDK below retries too."""
+
+
+def sdk_retries(client: Any) -> int:
+    """How many retries an SDK's client makes by itself, as far as it says: OpenAI's family, google-genai, botocore."""
+    own = number(field(client, "max_retries"))
+    if own is not None:
+        return max(own, 0)
+    attempts = number(field(field(field(field(client, "_api_client"), "_http_options"), "retry_options"), "attempts"))
+    if attempts is not None:
+        return max(attempts - 1, 0)
+    config = field(field(client, "meta"), "config")
+    return 0 if config is None else _botocore_retries(field(config, "retries"))
+
+
+def _botocore_retries(retries: Any) -> int:
+    total = number(field(retries, "total_max_attempts"))
+    if total is not None:
+        return max(total - 1, 0)
+    configured = number(field(retries, "max_attempts"))
+    return _BOTOCORE_DEFAULT if configured is None else max(configured, 0)
+
+
+def warn_of_second_layer(*clients: Any, stacklevel: int = 2) -> None:
+    """Warn, in the caller's name, of every client that retries by itself."""
+    for client in clients:
+        retries = sdk_retries(client)
+        if retries:
+            warnings.warn(
+                f"{type(client).__name__} makes {retries} retries of its own below this retry layer; "
+                "one layer is enough: switch the SDK's off, for instance with max_retries=0",
+                SecondRetryLayerWarning,
+                stacklevel=stacklevel + 1,
+            )
+
+
+def retried_below(failure: Any) -> int:
+    """How many retries the SDK had made by itself before this failure reached us, as far as its request says."""
+    links = causes.chain(failure) if isinstance(failure, BaseException) else []
+    for link in links:
+        request = field(link, "request") or field(field(link, "response"), "request")
+        count = field(field(request, "headers"), _COUNT_HEADER)
+        if isinstance(count, str) and count.isdecimal() and len(count) < 4:
+            return int(count)
+    return 0
+
+
+def log_second_layer(failure: Any) -> bool:
+    """Log it if the failure shows a second layer; whether it does."""
+    count = retried_below(failure)
+    if count:
+        _LOG.warning(
+            "the SDK had retried %d times by itself below the retry layer of llm_errors; one layer is enough", count
+        )
+    return bool(count)

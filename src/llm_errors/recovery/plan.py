@@ -1,0 +1,218 @@
+"""What to do about one failed call: retry or not, when, and what to change before. Pure; it decides, it does nothing.
+
+The class and reason of `classify` decide first. Everything here follows from them by one table of categories, so that
+two failures of one class and reason never get different advice.
+"""
+
+import random as _random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from llm_errors.evidence import Classification
+from llm_errors.recovery import backoff, hints, verdict
+from llm_errors.taxonomy import ACCOUNT_BUDGET_REASONS, ErrorClass
+
+_E = ErrorClass
+
+CATEGORIES: Final = ("rate_limit", "context_overflow", "auth", "overloaded", "model_error", "permanent", "unknown")
+KINDS: Final = (
+    "rate_limit",
+    "overloaded",
+    "idle_timeout",
+    "auth",
+    "auth_permanent",
+    "model_not_found",
+    "format_error",
+    "context_overflow",
+    "billing",
+    "empty_response",
+    "unknown",
+)
+COMPRESS_TO: Final = 0.7
+"""The share of the context limit that a compressed prompt may fill: the answer needs room too."""
+MAX_RETRIES: Final = 3
+
+_CATEGORY: Final = {
+    _E.TRANSPORT: "overloaded",
+    _E.TIMEOUT: "overloaded",
+    _E.RATE_LIMITED: "rate_limit",
+    _E.SERVER: "overloaded",
+    _E.BAD_REQUEST: "model_error",
+    _E.AUTH: "auth",
+    _E.NOT_FOUND: "model_error",
+    _E.CALL_BUDGET: "permanent",
+    _E.PROMPT_BLOCKED: "permanent",
+    _E.OUTPUT_BLOCKED: "permanent",
+    _E.TRUNCATED: "model_error",
+    _E.TOOL_PROTOCOL: "model_error",
+    _E.UNKNOWN: "unknown",
+}
+_KIND: Final = {
+    _E.TRANSPORT: "overloaded",
+    _E.TIMEOUT: "idle_timeout",
+    _E.RATE_LIMITED: "rate_limit",
+    _E.SERVER: "overloaded",
+    _E.BAD_REQUEST: "format_error",
+    _E.AUTH: "auth",
+    _E.NOT_FOUND: "model_not_found",
+    _E.TOOL_PROTOCOL: "format_error",
+}
+_DEAD_KEY: Final = frozenset(("missing_key", "invalid_key", "account_disabled", "region"))
+_TOO_LONG: Final = frozenset(("context_overflow", "request_too_large"))
+
+_TRY_LATER = "The assistant is busy right now. Please try again in a moment."
+_SUPPORT = "The assistant is not available at the moment. Please contact support."
+_REFUSED = "This request cannot be answered. Please rephrase it."
+_TOO_LONG_TEXT = "This conversation has grown too long. Please shorten it or start a new one."
+_UNKNOWN_TEXT = "Something went wrong. Please try again later."
+_USER_MESSAGE: Final = {
+    _E.TRANSPORT: _TRY_LATER,
+    _E.TIMEOUT: _TRY_LATER,
+    _E.RATE_LIMITED: _TRY_LATER,
+    _E.SERVER: _TRY_LATER,
+    _E.BAD_REQUEST: "This request could not be processed. Please change it and try again.",
+    _E.AUTH: _SUPPORT,
+    _E.NOT_FOUND: _SUPPORT,
+    _E.CALL_BUDGET: _SUPPORT,
+    _E.PROMPT_BLOCKED: _REFUSED,
+    _E.OUTPUT_BLOCKED: _REFUSED,
+    _E.TRUNCATED: "The answer was cut short. Please ask for a smaller part of it.",
+    _E.TOOL_PROTOCOL: "Something went wrong while preparing the answer. Please try again.",
+    _E.UNKNOWN: _UNKNOWN_TEXT,
+}
+
+
+@dataclass(frozen=True)
+class RecoveryPlan:
+    """Advice on one failed call.
+
+    `category` is one of `CATEGORIES`, `kind` one of `KINDS`. `backoff_seconds` is the wait before the retry (0 when
+    there is none). `compress_to_tokens` is the size to compress the prompt to, where sizes are known. `user_message`
+    can be shown to anyone: it names no provider, model, key or cause. `error_class` and `reason` are what all of it
+    follows from; None and empty if nothing failed, or the caller cancelled.
+    """
+
+    category: str
+    kind: str
+    is_retryable: bool
+    should_compress_context: bool
+    should_rotate_credential: bool
+    should_fallback_model: bool
+    backoff_seconds: float
+    user_message: str
+    error_class: ErrorClass | None
+    reason: str
+    provider: str = ""
+    model: str = ""
+    attempt: int = 1
+    compress_to_tokens: int | None = None
+    classification: Classification | None = None
+
+
+def plan(
+    failure: Any,
+    *,
+    provider: str = "",
+    model: str = "",
+    attempt: int = 1,
+    prompt_tokens: int | None = None,
+    context_length: int | None = None,
+    partial_output: bool = False,
+    max_retries: int = MAX_RETRIES,
+    repaired: bool | None = None,
+    cap: float = backoff.CAP,
+    random: Callable[[], float] = _random.random,
+) -> RecoveryPlan:
+    """Advice on `failure`: an exception, an SDK's response object, the same as a plain dict, or a `Classification`.
+
+    `attempt` is the number of the attempt that failed, from 1; at most `max_retries` retries follow the first (0
+    disables).
+    `partial_output` says that a part of the answer has reached the user: then nothing is retried. Two failures are
+    worth one retry only, each with a repair: an overflowing context (compress) and a broken tool call (ask again).
+    `repaired` says whether that one was made; when it is not told, every attempt but the first counts as repaired.
+    """
+    found = verdict.judge(
+        failure,
+        provider=provider,
+        partial_output=partial_output,
+        prompt_tokens=prompt_tokens,
+        context_length=context_length,
+    )
+    if found is None:
+        return _nothing_failed(provider, model, attempt)
+    category, overflow = _category(found), _overflows(found)
+    once = overflow or found.error_class is _E.TOOL_PROTOCOL
+    used = attempt > 1 if repaired is None else repaired
+    retryable = (
+        (found.retryable or (overflow and not found.partial_output)) and attempt <= max_retries and not (once and used)
+    )
+    base = backoff.base_delay(category, provider) if retryable else 0.0
+    return RecoveryPlan(
+        category=category,
+        kind=_kind(found),
+        is_retryable=retryable,
+        should_compress_context=overflow and not used,
+        should_rotate_credential=found.error_class is _E.AUTH and found.reason != "region",
+        should_fallback_model=_falls_back(found, category),
+        backoff_seconds=_wait(failure, base=base, attempt=attempt, cap=cap, random=random),
+        user_message=_TOO_LONG_TEXT if overflow else _USER_MESSAGE[found.error_class],
+        error_class=found.error_class,
+        reason=found.reason,
+        provider=provider,
+        model=model,
+        attempt=attempt,
+        compress_to_tokens=_target(prompt_tokens, context_length) if overflow else None,
+        classification=found,
+    )
+
+
+def _nothing_failed(provider: str, model: str, attempt: int) -> RecoveryPlan:
+    return RecoveryPlan(
+        "unknown", "unknown", False, False, False, False, 0.0, _UNKNOWN_TEXT, None, "", provider, model, attempt
+    )
+
+
+def _overflows(found: Classification) -> bool:
+    return found.error_class is _E.BAD_REQUEST and found.reason in _TOO_LONG
+
+
+def _category(found: Classification) -> str:
+    if _overflows(found):
+        return "context_overflow"
+    if found.error_class is _E.CALL_BUDGET and found.retryable:
+        return "rate_limit"  # the provider says when the budget is filled again
+    return _CATEGORY[found.error_class]
+
+
+def _kind(found: Classification) -> str:
+    error_class, reason = found.error_class, found.reason
+    if _overflows(found):
+        return "context_overflow"
+    if error_class is _E.AUTH and reason in _DEAD_KEY and found.evidence != "status":
+        return "auth_permanent"
+    if error_class is _E.CALL_BUDGET and reason in ACCOUNT_BUDGET_REASONS:
+        return "billing"
+    if reason == "empty_response":
+        return "empty_response"
+    return _KIND.get(error_class, "unknown")
+
+
+def _falls_back(found: Classification, category: str) -> bool:
+    """Another model helps where the provider is in trouble, or where this model's limit will not pass today."""
+    return category == "overloaded" or (category == "rate_limit" and not found.retryable and not found.partial_output)
+
+
+def _wait(failure: Any, *, base: float, attempt: int, cap: float, random: Callable[[], float]) -> float:
+    """As the provider asks, exactly; else by the category's own backoff. Without a base delay there is nothing to
+    wait for."""
+    if not base:
+        return 0.0
+    asked = hints.wait_asked_for(failure, cap=cap)
+    return asked if asked is not None else backoff.delay(attempt, base, cap=cap, random=random)
+
+
+def _target(prompt_tokens: int | None, context_length: int | None) -> int | None:
+    """70 % of the limit; of the prompt itself if that is smaller, for it did not fit."""
+    sizes = [s for s in (prompt_tokens, context_length) if s is not None and s > 0]
+    return int(min(sizes) * COMPRESS_TO) if sizes else None

@@ -1,0 +1,121 @@
+"""Which class and reason the advice follows from: `classify` first, then what only an application can add.
+
+The instrumentation sees provider calls alone, so a name like `RateLimitError` of an unknown package proves nothing
+there. An application that asks for advice says itself that a model call failed: then the name along the MRO counts,
+and the text of a bare 400 may refine it. Standard library only; no SDK is imported.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from llm_errors.classify import classify, decide
+from llm_errors.evidence import Classification
+from llm_errors.reading import causes, exceptions
+from llm_errors.recovery import hints
+from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
+
+_E = ErrorClass
+NAMES: Final = {
+    "RateLimitError": (_E.RATE_LIMITED, "other"),
+    "AuthenticationError": (_E.AUTH, "other"),
+    "PermissionDeniedError": (_E.AUTH, "permission_denied"),
+    "BadRequestError": (_E.BAD_REQUEST, "other"),
+    "UnprocessableEntityError": (_E.BAD_REQUEST, "invalid_parameter"),
+    "NotFoundError": (_E.NOT_FOUND, "other"),
+    "ConflictError": (_E.SERVER, "conflict"),
+    "InternalServerError": (_E.SERVER, "internal"),
+    "OverloadedError": (_E.SERVER, "overloaded"),
+    "ServiceUnavailableError": (_E.SERVER, "unavailable"),
+    "APIConnectionError": (_E.TRANSPORT, "other"),
+    "ConnectionError": (_E.TRANSPORT, "other"),
+    "ConnectError": (_E.TRANSPORT, "other"),
+    "APITimeoutError": (_E.TIMEOUT, "other"),
+    "TimeoutError": (_E.TIMEOUT, "other"),
+    "ConnectTimeout": (_E.TIMEOUT, "connect"),
+    "ReadTimeout": (_E.TIMEOUT, "read"),
+}
+"""Class names that mean the same in every SDK. They count only where neither code, status nor a known package
+decides."""
+
+_WRAPPERS: Final = frozenset(("APIConnectionError", "APITimeoutError", "InternalServerError"))
+"""Names under which SDKs wrap whatever was raised inside them: a foreign cause behind them is no network error."""
+
+PROVIDERS: Final = {
+    "azure": "azure.ai.openai",
+    "azure_openai": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "gemini": "gcp.gemini",
+    "google": "gcp.gemini",
+    "google-genai": "gcp.gemini",
+    "vertex_ai": "gcp.vertex_ai",
+    "vertex": "gcp.vertex_ai",
+    "mistral": "mistral_ai",
+    "xai": "x_ai",
+}
+"""Names that frameworks give providers, and the convention's."""
+
+
+def provider_name(given: str) -> str:
+    """The convention's `gen_ai.provider.name` for a provider under any name it is usually given."""
+    lowered = given.strip().lower()
+    return PROVIDERS.get(lowered, lowered)
+
+
+def judge(
+    failure: Any,
+    *,
+    provider: str,
+    partial_output: bool = False,
+    prompt_tokens: int | None = None,
+    context_length: int | None = None,
+) -> Classification | None:
+    """The verdict the advice follows from; None if nothing failed."""
+    if isinstance(failure, Classification):
+        return replace(failure, partial_output=True, retryable=False) if partial_output else failure
+    # OpenAI's dialect is the one that unknown servers speak.
+    found = classify(failure, provider=provider_name(provider) or "openai", partial_output=partial_output)
+    if found is None:
+        return None
+    if found.rule.startswith("common.fallback."):
+        return _by_name(failure, found)
+    if found.status_code == 400 and found.evidence == "status":
+        over = prompt_tokens is not None and context_length is not None and prompt_tokens > context_length > 0
+        if over:
+            return replace(found, reason="context_overflow", rule="recovery.prompt_over_limit")
+        return _by_text(failure, provider, found)
+    return found
+
+
+def _by_name(failure: Any, found: Classification) -> Classification:
+    links = causes.chain(failure) if isinstance(failure, BaseException) else []
+    for link in links:
+        for qualified in causes.names(link):
+            name = qualified.rpartition(".")[2]
+            if name in NAMES and not (name in _WRAPPERS and link is not links[-1]):
+                return _named(name, found)
+    return found
+
+
+def _named(name: str, found: Classification) -> Classification:
+    error_class, reason = NAMES[name]
+    retryable = HANDLING[error_class].retryable and (error_class, reason) not in FINAL_REASONS
+    return replace(
+        found,
+        error_class=error_class,
+        reason=reason,
+        evidence="exception",
+        rule=f"recovery.name.{name}",
+        retryable=retryable and not found.partial_output,
+    )
+
+
+def _by_text(failure: Any, provider: str, found: Classification) -> Classification:
+    """A bare 400 of an exception that keeps no body: the same anchored rows, over its own text."""
+    text = hints.plain_text(failure)
+    if found.message or not text:
+        return found
+    evidence = exceptions.read(failure, "openai", provider_name(provider))
+    refined = decide(replace(evidence, message=text), partial_output=found.partial_output)
+    if refined is not None and (refined.error_class is _E.AUTH or refined.reason == "context_overflow"):
+        return refined
+    return found

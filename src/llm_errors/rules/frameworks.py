@@ -1,0 +1,24 @@
+"""Rows for exceptions that litellm and agent frameworks raise themselves, by class name: budgets, blocks, overflow.
+
+Names are those of litellm, google-adk, openai-agents, pydantic-ai, langgraph and langchain's model call limit. A name
+outranks a status: litellm gives these exceptions 400 or 422.
+"""
+
+from typing import Final
+
+from llm_errors.rules._rule import Rule, words
+from llm_errors.taxonomy import ErrorClass as E
+
+
+def _named(row_id: str, error_class: E, reason: str, names: str) -> Rule:
+    return Rule(f"framework.{row_id}", error_class, reason, exceptions=words(names), weight=4)
+
+
+ROWS: Final = (
+    _named("calls", E.CALL_BUDGET, "max_llm_calls", ".LlmCallsLimitExceededError .ModelCallLimitExceededError"),
+    _named("turns", E.CALL_BUDGET, "max_turns", ".MaxTurnsExceeded .GraphRecursionError"),
+    _named("usage", E.CALL_BUDGET, "token_limit", ".UsageLimitExceeded"),
+    _named("budget", E.CALL_BUDGET, "spend_limit", ".BudgetExceededError"),
+    _named("policy", E.PROMPT_BLOCKED, "content_filter", ".ContentPolicyViolationError"),
+    _named("context", E.BAD_REQUEST, "context_overflow", ".ContextWindowExceededError"),
+)

@@ -1,0 +1,1 @@
+"""What observing costs, as ratios: `python -m tests.bench` exits 1 when a target is missed."""

@@ -1,0 +1,1 @@
+"""Beside other instrumentations: one span, the class on it, right counts, and nothing left behind."""
