@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from llm_errors.demo.provider import Reply
-from promises.wire import APIS, CHAT, call, failure, until, whole
+from tests.promises.wire import APIS, CHAT, call, failure, until, whole
 
 TESTS = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
