@@ -1,5 +1,6 @@
 """Global providers, as an application has them, and SDK classes that are as new before and after each test."""
 
+import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -74,8 +75,8 @@ def difference(before: dict[tuple[type, str], Any], after: dict[tuple[type, str]
 @pytest.fixture
 def restore() -> Iterator[Callable[[], None]]:
     """Makes the classes what they were before the test, as peers do not all do themselves; done after the test, too."""
-    import openai.resources.responses  # noqa: F401
-
+    for module in ("openai.resources.responses", "anthropic.resources.messages", "google.genai.models"):
+        importlib.import_module(module)
     before = functions()
 
     def undo() -> None:

@@ -10,6 +10,9 @@ TEXT_LIMIT = 2048
 """Characters of a message that are ever looked at; everything behind is neither matched nor exported."""
 JSON_LIMIT = 1_000_000
 """Characters of a string that are ever parsed."""
+SEQUENCES = (list, tuple)
+NO_OBJECTS = (str, bytes, int, float, list, tuple)
+"""What has no fields. Tuples, since `list | tuple` is made anew wherever it is evaluated."""
 
 
 def field(source: Any, *names: str) -> Any:
@@ -41,7 +44,7 @@ def _is_mapping(kind: type) -> bool:
 
 def items(value: Any) -> list[Any]:
     """The value if it is a list or tuple, else an empty list."""
-    return list(value) if isinstance(value, list | tuple) else []
+    return list(value) if isinstance(value, SEQUENCES) else []
 
 
 def text(value: Any, limit: int = TEXT_LIMIT) -> str:

@@ -1,5 +1,6 @@
 """Chat completions and text completions of the openai dialect, whole and streamed."""
 
+from itertools import repeat
 from typing import Any
 
 from llm_errors.evidence import Evidence
@@ -13,7 +14,7 @@ from llm_errors.reading.answer import (
     unexpected,
     usage,
 )
-from llm_errors.reading.fields import field, is_json, items, text, undeclared
+from llm_errors.reading.fields import NO_OBJECTS, SEQUENCES, field, is_json, items, text, undeclared
 
 DIALECT = "openai"
 NATURAL = frozenset(
@@ -44,13 +45,13 @@ class ChatReader:
     def whole(self, result: Any) -> Answer:
         """Judge every choice; the first that is suspect stands for the answer."""
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
-        if not isinstance(choices, list | tuple) or any(not _is_choice(c) for c in choices):
+        if not isinstance(choices, SEQUENCES) or any(map(_is_no_choice, choices)):
             return unexpected(DIALECT, result)
-        error = undeclared(result, "error")
-        finish = tuple(text(field(c, "finish_reason"), 64) for c in choices)
-        suspicion = next((s for c, f in zip(choices, finish, strict=True) if (s := _judge(c, f, result))), None)
-        if suspicion is None and not any(_has_content(c) for c in choices):
+        finish = tuple([text(field(c, "finish_reason"), 64) for c in choices])
+        suspicion = next(filter(None, map(_judge, choices, finish, repeat(result))), None)
+        if suspicion is None and not any(map(_has_content, choices)):
             suspicion = suspect(DIALECT, "empty", finish_reason=next(filter(None, finish), ""))
+        error = field(result, "error") if suspicion is not None else None
         if error is not None and suspicion is not None:
             suspicion = embedded_error(DIALECT, {"error": error}, suspicion.finish_reason)
         tokens = usage(field(result, "usage"), "prompt_tokens", "completion_tokens")
@@ -63,8 +64,8 @@ class ChatReader:
         return ChatChunks()
 
 
-def _is_choice(value: Any) -> bool:
-    return value is not None and not isinstance(value, str | bytes | int | float | list | tuple)
+def _is_no_choice(value: Any) -> bool:
+    return value is None or isinstance(value, NO_OBJECTS)
 
 
 def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
