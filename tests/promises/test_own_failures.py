@@ -24,6 +24,7 @@ from tests.promises.wire import (
     CHAT,
     CHUNKS,
     GEMINI,
+    MESSAGES,
     STAINLESS,
     asked,
     call,
@@ -110,7 +111,7 @@ def script(api: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", [CHAT, MESSAGES, GEMINI])
 def test_the_application_notices_nothing(api, place, provider, connect, instrument, telemetry, monkeypatch, caplog):
     bare = run(api, connect(api, provider(script(api)).url))
     with monkeypatch.context() as patch:

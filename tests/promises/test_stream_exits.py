@@ -136,7 +136,7 @@ def test_a_way_out_ends_the_call_once(api, leave, provider, connect, observed, a
     assert trace.get_current_span() is ambient
     assert until(lambda: ended_once(observed, EXITS[leave]))
     del seen
-    gc.collect()
+    gc.collect(1)
     assert ended_once(observed, EXITS[leave])
 
 
@@ -419,6 +419,6 @@ def test_no_task_and_no_chunk_is_kept_after_the_end(api, provider, connect, obse
     first = weakref.ref(next(seen))
     for _ in range(FIRST_TEXT[api]):
         next(seen)
-    gc.collect()
+    gc.collect(1)
     assert first() is None
     seen.close()

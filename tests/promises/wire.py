@@ -174,6 +174,7 @@ def stalled(api: str, after: int | None = None) -> Reply:
 
 GOOGLE_STATUS = {
     400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
     404: "NOT_FOUND",
     429: "RESOURCE_EXHAUSTED",
     500: "INTERNAL",

@@ -4,7 +4,7 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading.answer import Answer, Identity, suspect, unexpected, usage
-from llm_errors.reading.fields import field, items, text
+from llm_errors.reading.fields import field, items, number, text
 
 DIALECT = "google"
 NATURAL = frozenset(("STOP", ""))
@@ -67,7 +67,7 @@ class GenerateContentChunks:
         """Look at one chunk."""
         self._seen = True
         for candidate in items(field(chunk, "candidates")):
-            index = field(candidate, "index") or 0
+            index = number(field(candidate, "index")) or 0
             reason = text(field(candidate, "finish_reason", "finishReason"), 64)
             reason = "" if reason == _ABSENT else reason
             if reason or index not in self._finish:

@@ -129,15 +129,18 @@ class ChatChunks:
 
     def chunk(self, chunk: Any) -> None:
         """Look at one chunk: finish reason, refusal, whether there is any content, an error object in its place."""
-        choices = chunk.choices if type(chunk) is not dict else chunk.get("choices")
-        if not choices:
+        choices = getattr(chunk, "choices", None) if type(chunk) is not dict else chunk.get("choices")
+        if not choices or type(choices) is not list:
             self._without_choices(chunk)
             return
         for choice in choices:
             if type(choice) is dict:
                 delta, reason, index = choice.get("delta"), choice.get("finish_reason"), choice.get("index")
             else:
-                delta, reason, index = getattr(choice, "delta", None), choice.finish_reason, choice.index
+                delta, reason = getattr(choice, "delta", None), getattr(choice, "finish_reason", None)
+                index = getattr(choice, "index", 0)
+            if type(index) is not int:
+                index = 0
             if not self._content:
                 self._content = _delta_has_content(choice, delta)
             if delta.get("refusal") if type(delta) is dict else getattr(delta, "refusal", None):
