@@ -1,7 +1,7 @@
 """A real Prometheus over the seed data, with every recording rule and alert backfilled in the order of their
 dependence.
 
-`python tests/artifacts/seeded_prometheus.py --days 30 --serve` keeps it up for screenshots and prints its address.
+As a program it runs a command over the seeded Prometheus: see `dashboards/screenshots/take.sh`.
 """
 
 import argparse

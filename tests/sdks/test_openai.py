@@ -225,3 +225,32 @@ def test_streams(play, name, reply, verdict, asynchronous):
     assert seen.verdict == verdict, (seen.attributes, seen.raised)
     if seen.outcome == "error" and seen.partial_output:
         assert seen.retryable is False
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_azure_is_told_apart(play, asynchronous):
+    def azure(url, is_async):
+        return make(url, is_async, cls="AzureOpenAI", azure_endpoint=url, api_version="2024-10-21")
+
+    seen = play(azure, CALLS["chat"], error(404, code="DeploymentNotFound", message="m"), asynchronous)
+    assert seen.verdict == "NOT_FOUND/deployment"
+    assert seen.labels["gen_ai.provider.name"] == "azure.ai.openai"
+    assert seen.labels["gen_ai.request.model"] == "m"
+
+
+@pytest.mark.parametrize(("name", "reply", "verdict"), STREAMS[:7], ids=range(7))
+def test_a_raw_stream_outlives_its_raw_response(play, name, reply, verdict):
+    def call(client):
+        raw = client.chat.completions.with_raw_response
+        return raw.create(model="m", messages=MESSAGES, stream=True).parse()
+
+    assert play(make, call, reply).verdict == verdict
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_hidden_retries_are_counted(play, asynchronous):
+    soon = {"retry-after-ms": "1"}
+    script = [Reply(503, headers=soon), error(429, soon, code="insufficient_quota", message="m"), chat(choice())]
+    seen = play(lambda url, a: make(url, a).with_options(max_retries=2), CALLS["chat"], script, asynchronous)
+    assert seen.verdict == "ok"
+    assert seen.retries == {"SERVER": 1, "CALL_BUDGET": 1}

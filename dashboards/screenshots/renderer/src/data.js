@@ -14,7 +14,11 @@ import { lastValueFrom } from 'rxjs';
 const STEP_FLOOR = 60; // the seed data's own step
 
 standardTransformersRegistry.setInit(() =>
-  [standardTransformers.mergeTransformer, standardTransformers.organizeFieldsTransformer].map((transformation) => ({
+  [
+    standardTransformers.mergeTransformer,
+    standardTransformers.organizeFieldsTransformer,
+    standardTransformers.sortByTransformer,
+  ].map((transformation) => ({
     id: transformation.id,
     name: transformation.name,
     transformation: async () => transformation,

@@ -130,7 +130,7 @@ function Numbers({ frames, width, height, options, theme }) {
 
 const CELL = { align: 'auto', inspect: false, minWidth: 60, cellOptions: { type: 'auto' } };
 
-function Table({ frames, width, height, panel, range, options }) {
+function Table({ frames, width, height, panel, range }) {
   const fields = frames[0].fields.map((f) => ({ ...f, config: { ...f.config, custom: { ...CELL, ...f.config.custom } } }));
   return (
     <TableNG
@@ -142,7 +142,6 @@ function Table({ frames, width, height, panel, range, options }) {
       structureRev={1}
       timeRange={grafanaRange(range)}
       fieldConfig={panel.fieldConfig}
-      initialSortBy={options.sortBy}
     />
   );
 }

@@ -206,7 +206,8 @@ def mapping(results: Mapping[str, Any]) -> Any:
 
 def sorted_by(panel: Any, column: str, *, descending: bool) -> Any:
     """A table sorted by a column."""
-    return panel.sort_by([common.TableSortByFieldState().display_name(column).desc(descending)])
+    order = {"fields": {}, "sort": [{"field": column, "desc": descending}]}
+    return panel.with_transformation(m.DataTransformerConfig(id_val="sortBy", options=order))
 
 
 def opening(panel: Any, title: str, url: str) -> Any:

@@ -1,0 +1,113 @@
+"""What the process tests run in subprocesses: `python -m promises.apps NAME URL`. Each prints one JSON line."""
+
+import json
+import os
+import sys
+import threading
+from typing import Any
+
+from llm_errors.demo.provider import Provider
+
+HEALTHY = {
+    "id": "c1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m-1",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "hi"}}],
+}
+
+
+def instrumented() -> Any:
+    """In-memory metrics of an instrumented process."""
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+    from opentelemetry.sdk.trace import TracerProvider
+
+    from llm_errors import LLMErrorsInstrumentor
+
+    reader = InMemoryMetricReader()
+    LLMErrorsInstrumentor().instrument(
+        strict=True, tracer_provider=TracerProvider(), meter_provider=MeterProvider(metric_readers=[reader])
+    )
+    return reader
+
+
+def outcomes(reader: Any) -> dict[str, int]:
+    data = reader.get_metrics_data()
+    return {
+        point.attributes["llm.call.outcome"]: point.value
+        for resource in (data.resource_metrics if data else [])
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == "llm_calls_total"
+        for point in metric.data.data_points
+    }
+
+
+def ask(url: str) -> None:
+    import openai
+
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0) as client:
+        client.chat.completions.create(model="m", messages=[])
+
+
+def fork(url: str) -> None:
+    """A fork while another thread is inside a call; the child makes one of its own."""
+    from llm_errors.demo.provider import Reply
+
+    reader = instrumented()
+    with Provider([Reply(json=HEALTHY, action="hang")]) as hanging:
+        threading.Thread(target=lambda: _quiet(ask, hanging.url), daemon=True).start()
+        hanging.hanging.wait(10)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            ask(url)
+            os.write(write, json.dumps(outcomes(reader)).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        print(os.read(read, 1000).decode())
+
+
+def _quiet(function: Any, *args: Any) -> None:
+    try:
+        function(*args)
+    except Exception:
+        return
+
+
+def green(url: str) -> None:
+    """Sixteen calls in green threads.
+
+    The first call is made before: openai then asks the system for its name in a subprocess, and after that fork the
+    OpenTelemetry SDK waits for its resource detectors, which under gevent lets the other green threads run in the child.
+    """
+    import gevent
+
+    ask(url)
+    reader = instrumented()
+    gevent.joinall([gevent.spawn(ask, url) for _ in range(16)], raise_error=True)
+    print(json.dumps(outcomes(reader)))
+
+
+def spawned(url: str) -> None:
+    """A child of `multiprocessing` with the spawn method, given a bound method by name."""
+    import multiprocessing
+
+    instrumented()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(json.dumps(pool.apply(_in_child, (url,))))
+
+
+def _in_child(url: str) -> dict[str, int]:
+    reader = instrumented()
+    ask(url)
+    return outcomes(reader)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "green":
+        from gevent import monkey
+
+        monkey.patch_all()
+    {"fork": fork, "green": green, "spawned": spawned}[sys.argv[1]](sys.argv[2])
