@@ -35,14 +35,15 @@ def quietly(place: str, default: R, call: Callable[..., R], *args: Any) -> R:
     """
     try:
         return call(*args)
-    except Exception as error:
-        if _state.strict:
-            raise
-        _report(place, error)
+    except Exception as error:  # noqa: BLE001 - the promise: a bug of ours is never the application's
+        overlook(place, error)
         return default
 
 
-def _report(place: str, error: Exception) -> None:
+def overlook(place: str, error: Exception) -> None:
+    """Log and count a failure of our own that has just been caught; in strict mode raise it again."""
+    if _state.strict:
+        raise error
     if place not in _state.seen:
         _state.seen.add(place)
         _log.warning("llm-errors failed at %s; the application's call goes on", place, exc_info=error)

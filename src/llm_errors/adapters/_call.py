@@ -15,7 +15,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions
 from llm_errors.reading.answer import Answer, Chunks, suspect
 from llm_errors.reading.fields import parsed
-from llm_errors.safety import quietly
+from llm_errors.safety import overlook, quietly
 
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
 """The call whose SDK code is running in this context."""
@@ -25,7 +25,7 @@ _UNREADABLE = Evidence()
 """A failure that our own code could not read."""
 
 
-def _overlook(chunk: Any) -> None:
+def _unread(chunk: Any) -> None:
     """What is done with a chunk when our own reader could not be made."""
 
 
@@ -197,7 +197,12 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                if quietly("chunk", None, look, chunk):
+                try:
+                    ended = look(chunk)
+                except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
+                    ended = None
+                    overlook("chunk", error)
+                if ended:
                     quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
@@ -219,7 +224,12 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                if quietly("chunk", None, look, chunk):
+                try:
+                    ended = look(chunk)
+                except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
+                    ended = None
+                    overlook("chunk", error)
+                if ended:
                     quietly("stream", None, self.exhausted)
                 if self._first_chunk is None:
                     self._first_chunk = perf_counter()
@@ -230,7 +240,7 @@ class RunningCall:
 
     def _begin_chunks(self) -> Callable[[Any], bool | None]:
         self._chunks = quietly("stream", None, self.info.reader.chunks)
-        return _overlook if self._chunks is None else self._chunks.chunk
+        return _unread if self._chunks is None else self._chunks.chunk
 
     def exhausted(self) -> None:
         """No further chunk comes."""
