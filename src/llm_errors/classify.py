@@ -11,16 +11,6 @@ from llm_errors.rules import INDEX, Index
 from llm_errors.rules._rule import Rule
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
 
-_DIALECT_BY_PROVIDER = {
-    "anthropic": "anthropic",
-    "gcp.gemini": "google",
-    "gcp.vertex_ai": "google",
-    "gcp.gen_ai": "google",
-    "aws.bedrock": "bedrock",
-    "mistral_ai": "mistral",
-    "cohere": "cohere",
-}
-
 Precedence = tuple[int, int, bool, int, int, int]
 
 
@@ -35,7 +25,12 @@ def classify(failure: Any, *, provider: str | None = None, partial_output: bool 
     try:
         return _classify(failure, provider or "", partial_output)
     except Exception:  # noqa: BLE001 - the promise of this function; the failure is one, whatever it is made of
-        return Classification(ErrorClass.UNKNOWN, "other", "thrown", "exception", "common.unreadable")
+        return unreadable("thrown")
+
+
+def unreadable(channel: str) -> Classification:
+    """The verdict over a failure at which our own reading or decision failed."""
+    return Classification(ErrorClass.UNKNOWN, "other", channel, "exception", "common.unreadable")
 
 
 def _classify(failure: Any, provider: str, partial_output: bool) -> Classification | None:
@@ -47,13 +42,11 @@ def _classify(failure: Any, provider: str, partial_output: bool) -> Classificati
         if exceptions.is_cancellation(failure):
             return None
         first = exceptions.first_failure(failure)
-        return decide(exceptions.read(first, _dialect(provider), provider), partial_output=partial_output)
+        return decide(
+            exceptions.read(first, causes.dialect_of_provider(provider), provider), partial_output=partial_output
+        )
     suspicion = results.read(failure)
     return decide(suspicion, partial_output=partial_output) if suspicion else None
-
-
-def _dialect(provider: str) -> str:
-    return _DIALECT_BY_PROVIDER.get(provider, "openai" if provider else "")
 
 
 def decide(

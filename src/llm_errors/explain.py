@@ -10,21 +10,11 @@ from llm_errors import promote
 from llm_errors import user_rules as user
 from llm_errors.classify import considered, decide
 from llm_errors.evidence import Classification, Evidence
-from llm_errors.reading import saved
+from llm_errors.reading import causes, saved
 from llm_errors.recovery import plan
 from llm_errors.recovery.verdict import provider_name
 from llm_errors.rules import Index
 from llm_errors.taxonomy import HANDLING, ErrorClass
-
-DIALECT_BY_PROVIDER = {
-    "anthropic": "anthropic",
-    "gcp.gemini": "google",
-    "gcp.vertex_ai": "google",
-    "gcp.gen_ai": "google",
-    "aws.bedrock": "bedrock",
-    "mistral_ai": "mistral",
-    "cohere": "cohere",
-}
 
 
 class InputError(Exception):
@@ -144,7 +134,7 @@ def _saved(args: argparse.Namespace) -> saved.Saved:
         "finish_reason": args.finish_reason,
         "partial_output": args.partial,
         "provider": provider,
-        "dialect": DIALECT_BY_PROVIDER.get(provider, "openai" if provider else ""),
+        "dialect": causes.dialect_of_provider(provider),
     }
     content = saved.load(_read(args.body or args.file)) if args.body or args.file else None
     if isinstance(content, dict) and ("exceptions" in content or "exception" in content):

@@ -89,7 +89,7 @@ def main() -> int:
     streaming = {name: processes[name] for name in STREAMS}
     rounds(processes, 5, "calls", 30)
     call, added = rounds(processes, count, "calls", 30)
-    chunk, added_chunk = rounds(streaming, 3 * count, "chunks", 200)
+    chunk, added_chunk = rounds(streaming, count, "chunks", 1000)
     few, many = processes["ours"].ask("memory", 2000)
     for process in processes.values():
         process.close()

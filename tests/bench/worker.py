@@ -159,7 +159,13 @@ class Worker:
 
     def chunks(self, times: int) -> tuple[float, float]:
         """CPU microseconds of a chunk, plain and observed, without what a stream costs as such."""
-        return self._both(lambda _: (self._stream(times + SHORT) - self._stream(SHORT)) / times * 1e6)
+
+        def measure(_: Callable[[], None]) -> float:
+            for _turn in range(WARM_UP):
+                self._stream(SHORT)
+            return (self._stream(times + SHORT) - self._stream(SHORT)) / times * 1e6
+
+        return self._both(measure)
 
     def _stream(self, chunks: int) -> float:
         began = time.process_time()

@@ -1,6 +1,7 @@
 """Chat completions, whole and streamed: what is suspect about an answer, by its plain JSON."""
 
 import pytest
+from openai.types.chat import ChatCompletion
 
 from llm_errors import classify
 from llm_errors.classify import decide
@@ -63,6 +64,33 @@ WHOLE = [
 def test_a_whole_answer(body, wanted):
     verdict = classify(body)
     assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+
+
+USED = {
+    "object": "chat.completion",
+    "created": 1,
+    "usage": {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8},
+}
+ODD = [
+    *(body for _, body, _ in WHOLE if isinstance(body.get("choices"), list)),
+    answer(choice(content=["parts"])),
+    answer(choice(reasoning="hm")),
+    answer({**choice(), "error": {"code": 502}}),
+    answer({**choice(), "native_finish_reason": "STOP"}),
+    answer({**choice(), "message": None}),
+    answer(choice(["stop"])),
+    {**answer(choice()), "model": None},
+    {**answer(choice()), "model": "m" * 300},
+    {**answer(choice()), "id": 7},
+    {**answer(choice()), "usage": None},
+    {**answer(choice()), "usage": {"prompt_tokens": True, "completion_tokens": None}},
+    {**answer(choice()), "error": {"code": 502}},
+]
+
+
+@pytest.mark.parametrize("body", ODD)
+def test_the_short_way_through_an_sdks_object_finds_what_the_careful_one_finds_in_plain_json(body):
+    assert CHAT.whole(ChatCompletion.construct(**{**USED, **body})) == CHAT.whole({**USED, **body})
 
 
 def chunk(finish=None, index=0, **delta):

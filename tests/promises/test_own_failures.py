@@ -64,20 +64,18 @@ PLACES: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
     "every member of the reader": ((*READERS, *CHUNKS_OF), ("whole", "chunks", "chunk", "end")),
     "exceptions": ((exceptions,), ("read",)),
     "listener": ((stainless,), ("_observe",)),
-    "call entered": ((RunningCall,), ("enter",)),
-    "call left": ((RunningCall,), ("leave",)),
     "call settled": ((RunningCall,), ("settle", "failed", "exhausted")),
     "keeper": ((RunningCall, Keeper), ("keep", "end")),
     "sink open": ((Recorder,), ("open",)),
-    "sink enter": ((Recorder,), ("enter",)),
-    "sink enabled": ((Recorder,), ("enabled",)),
-    "every member of the sink": ((Recorder,), ("enabled", "open", "enter", "leave", "retried", "close")),
+    "sink leave": ((Recorder,), ("leave",)),
+    "every member of the sink": ((Recorder,), ("open", "leave", "retried", "close")),
     "decision": ((Recorder,), ("_decide",)),
     "attributes": ((Recorder,), ("_attributes",)),
-    "metrics": ((metrics.Metrics,), ("ended", "took", "retried")),
+    "metrics": ((metrics.Metrics,), ("ended", "retried")),
     "counting our own": ((metrics.Metrics,), ("ended", "failed_ourselves")),
     "log": ((logs.FailureLog,), ("emit",)),
     "span": ((spans,), ("write",)),
+    "span found": ((spans.Spans,), ("open",)),
     "peers": ((peers,), ("active", "is_inference")),
 }
 UNCOUNTED = ("counting our own",)
@@ -170,6 +168,17 @@ def test_a_call_that_we_could_not_read_is_still_counted(
     assert collected(lambda: sum(telemetry.outcomes().values()) == len(script(api)))
     assert telemetry.outcomes()["error"] == 1
     assert telemetry.errors() == {"UNKNOWN": 1}
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_failure_that_we_could_not_decide_is_still_one(
+    api, provider, connect, instrument, telemetry, monkeypatch, unlogged
+):
+    plant(monkeypatch, "decision")
+    instrument(strict=False)
+    run(api, connect(api, provider(script(api)).url))
+    assert telemetry.errors() == {"UNKNOWN": 1}
+    assert telemetry.outcomes()["error"] == 1
 
 
 @pytest.mark.parametrize("place", ["chunk", "whole", "describe"])

@@ -17,6 +17,9 @@ from llm_errors.reading.answer import Answer, Chunks, suspect
 from llm_errors.reading.fields import parsed
 from llm_errors.safety import overlook, quietly
 
+Asked = tuple[Any, tuple[Any, ...], dict[str, Any]]
+"""What a patched method was called with: its instance, arguments and keywords."""
+
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
 """The call whose SDK code is running in this context."""
 
@@ -34,63 +37,54 @@ class RunningCall:
 
     __slots__ = (
         "_answer",
+        "_asked",
         "_chunks",
+        "_entered",
         "_first_chunk",
         "_layer",
-        "_left",
-        "_open",
         "_pending",
         "_retries",
         "_scope",
         "_sink",
         "_started",
-        "_token",
         "adapter",
         "ambient",
         "counted",
         "info",
         "instead",
         "keeps",
-        "request",
+        "unsettled",
     )
 
     def __init__(
-        self, adapter: Adapter, info: CallInfo, sink: Sink, request: tuple[int, ...] = (), ambient: int = 0
+        self, adapter: Adapter, info: CallInfo, sink: Sink, scope: Any, asked: Asked = (None, (), {}), ambient: int = 0
     ) -> None:
-        self.adapter, self.info, self._sink = adapter, info, sink
-        self.request, self.ambient = request, ambient
+        self.adapter, self.info, self._sink, self._scope = adapter, info, sink, scope
+        self._asked: Asked | None = asked
+        self.ambient = ambient
         self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
         self.counted = False
-        self._layer: Layer | None = None
         self.keeps = 0  # the number of the keeper that may end the call
-        self._open = [True]  # popped once: list.pop is atomic, whichever thread settles
+        self.unsettled = [True]  # popped once: list.pop is atomic, whichever thread settles
         self._retries = 0
         self._pending: Evidence | None = None
         self._answer: Answer | None = None
         self._chunks: Chunks | None = None
         self._first_chunk: float | None = None
-        self._token: Any = None
-        self._left: Any = None
-        self._scope: Any = None
-        self._started = 0.0
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the call has not been settled yet."""
-        return bool(self._open)
+        self._layer: Layer | None = LAYER.get()
+        if self._layer is not None:
+            self._layer.began += 1
+        self._started = perf_counter()
+        self._entered = ACTIVE.set(self)
 
     # --- while the SDK's code runs ---
 
-    def enter(self) -> None:
-        """The SDK's code begins to run in this context. Each step is guarded on its own: a span once made must end."""
-        self._layer = LAYER.get()
-        if self._layer is not None:
-            self._layer.began += 1
-        self._scope = quietly("open", None, self._sink.open, self.info)
-        self._started = perf_counter()
-        if self._scope is not None:
-            self._token = quietly("enter", None, self._sink.enter, self._scope)
-        self._left = ACTIVE.set(self)
+    def asks(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call that begins inside this one is the same: an inner class of one chain passes on what it got."""
+        if self._asked is None or self._asked[0] is not instance:
+            return False
+        own = (*self._asked[1], *self._asked[2].values())
+        return [*map(id, own)] == [*map(id, (*args, *kwargs.values()))]
 
     def since(self, started: float, first_chunk: float | None) -> None:
         """The call had begun before it was entered."""
@@ -98,10 +92,13 @@ class RunningCall:
 
     def leave(self) -> None:
         """The SDK's code no longer runs. From another context (a coroutine closed elsewhere) nothing is undone."""
-        if self._left is not None and ACTIVE.get() is self:
-            ACTIVE.reset(self._left)
-            self._sink.leave(self._token)
-        self._left = self._token = None
+        self._asked = None  # a stream outlives the call, and need not keep its messages alive
+        try:
+            if ACTIVE.get() is self:
+                ACTIVE.reset(self._entered)
+                self._sink.leave(self._scope)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            overlook("leave", error)
 
     def attempt_begins(self) -> None:
         """A further attempt: the one before it is hidden from the caller."""
@@ -131,10 +128,6 @@ class RunningCall:
         self._answer = self.info.reader.whole(result)
         return self._answer
 
-    def settle(self, answer: Answer) -> None:
-        """The call ended with this answer."""
-        self._close(answer, answer.suspicion, False)
-
     def failed(self, exc: BaseException) -> None:
         """The call ended with this exception."""
         if exceptions.is_cancellation(exc):
@@ -144,14 +137,13 @@ class RunningCall:
         answer = self._answer or self._seen()
         if self._answer is not None and self._answer.suspicion is not None:
             evidence = replace(self._answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
-        self._close(answer, evidence, False)
+        self.settle(answer, evidence)
 
     def abandoned(self) -> None:
         """The caller ended the call: cancelled, unless the terminal event had been seen."""
-        if self._open:
+        if self.unsettled:
             answer = self._seen()
-            done = bool(quietly("answer", False, getattr, self._chunks, "done", False))
-            self._close(answer, answer.suspicion if done else None, not done)
+            self.settle(answer, cancelled=not quietly("answer", False, getattr, self._chunks, "done", False))
 
     def _read(self, exc: BaseException) -> Evidence:
         first = exceptions.first_failure(exc)
@@ -160,11 +152,13 @@ class RunningCall:
     def _seen(self) -> Answer:
         return Answer() if self._chunks is None else quietly("answer", Answer(), self._chunks.end)
 
-    def _close(self, answer: Answer, evidence: Evidence | None, cancelled: bool) -> None:
+    def settle(self, answer: Answer, failure: Evidence | None = None, cancelled: bool = False) -> None:
+        """The call ended, with this answer and with what may be wrong with it, or with a failure, or by the caller."""
         try:
-            self._open.pop()
+            self.unsettled.pop()
         except IndexError:
             return
+        evidence = failure if failure is not None or cancelled else answer.suspicion
         first = self._first_chunk
         if evidence is not None and first is not None:
             evidence = replace(evidence, partial_output=True)
@@ -208,7 +202,7 @@ class RunningCall:
                     self._first_chunk = perf_counter()
                 yield chunk
         finally:
-            if self._open:
+            if self.unsettled:
                 _drops.settle(self.abandoned)
 
     async def follow_async(self, iterator: Any, keeper: "Keeper | None" = None) -> AsyncIterator[Any]:
@@ -235,7 +229,7 @@ class RunningCall:
                     self._first_chunk = perf_counter()
                 yield chunk
         finally:
-            if self._open:
+            if self.unsettled:
                 _drops.settle(self.abandoned)
 
     def _begin_chunks(self) -> Callable[[Any], bool | None]:

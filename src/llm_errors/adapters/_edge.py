@@ -9,7 +9,7 @@ from llm_errors.adapters._call import ACTIVE, RunningCall
 from llm_errors.adapters._keeper import keeper_of
 from llm_errors.adapters._protocol import Adapter, CallInfo, Framework
 from llm_errors.adapters._sink import Sink
-from llm_errors.safety import quietly
+from llm_errors.safety import overlook, quietly
 
 if TYPE_CHECKING:
     from llm_errors.adapters._driver import Driver
@@ -27,19 +27,22 @@ class Edge:
         """The call that begins, or None to stay out."""
         if not self.driver.active:
             return None
-        return quietly("begin", None, self._begin, instance, args, kwargs)
-
-    def _begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
-        request = (id(instance), *map(id, args), *map(id, kwargs.values()))
-        outer = ACTIVE.get()
-        if outer is not None and outer.request == request and outer.adapter is self.adapter:
-            return None  # an inner class of the same chain: the call counts once
-        info = self.adapter.describe(instance, args, kwargs)
-        if info is None or not self.sink.enabled():
+        try:
+            outer = ACTIVE.get()
+            if outer is not None and outer.adapter is self.adapter and outer.asks(instance, args, kwargs):
+                return None  # an inner class of the same chain: the call counts once
+            info = self.adapter.describe(instance, args, kwargs)
+            scope = self.sink.open(info) if info is not None else None
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            overlook("begin", error)
             return None
-        call = RunningCall(self.adapter, info, self.sink, request, id(sys.exc_info()[1]))
-        quietly("begin", None, self.adapter.begin, call, args, kwargs)
-        call.enter()
+        if info is None or scope is None:
+            return None
+        call = RunningCall(self.adapter, info, self.sink, scope, (instance, args, kwargs), id(sys.exc_info()[1]))
+        try:
+            self.adapter.begin(call, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - the same; the answer is then read where the SDK returns it
+            overlook("begin", error)
         return call
 
     def active(self) -> RunningCall | None:
@@ -56,10 +59,10 @@ class Edge:
 
     def late(self, info: CallInfo, started: float, first_chunk: float | None) -> RunningCall | None:
         """A call that is reported when it has ended; to be settled and left at once."""
-        if not self.driver.active or not self.sink.enabled():
+        scope = self.sink.open(info) if self.driver.active else None
+        if scope is None:
             return None
-        call = RunningCall(self.adapter, info, self.sink)
-        call.enter()
+        call = RunningCall(self.adapter, info, self.sink, scope)
         call.since(started, first_chunk)
         return call
 

@@ -25,7 +25,7 @@ class Keeper:
     @property
     def counts(self) -> bool:
         """Whether the call is still open, and this its last keeper."""
-        return self._call.is_open and self._number == self._call.keeps
+        return bool(self._call.unsettled) and self._number == self._call.keeps
 
     def end(self) -> None:
         """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""

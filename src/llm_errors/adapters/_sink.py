@@ -25,20 +25,12 @@ class Ending(NamedTuple):
 class Sink(Protocol):
     """Where calls are reported to."""
 
-    def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context."""
-        ...
-
     def open(self, info: CallInfo) -> Any:
-        """A call begins: find or make its span."""
+        """A call begins: find its span, or make one and make it current. None where instrumentation is suppressed."""
         ...
 
-    def enter(self, scope: Any) -> Any:
-        """Make the call's own span current; returns what `leave` needs."""
-        ...
-
-    def leave(self, token: Any) -> None:
-        """Undo `enter`."""
+    def leave(self, scope: Any) -> None:
+        """The SDK's code no longer runs in this context: a span that `open` made is current no more."""
         ...
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:

@@ -1,6 +1,7 @@
 """The wrappers, one per kind of function: plain functions of the original's own kind, so that `inspect` sees what it saw."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -24,14 +25,15 @@ def _call(edge: Edge, original: Function) -> Function:
             quietly("failed", None, call.failed, exc)
             raise
         finally:
-            quietly("leave", None, call.leave)
-        call.returned(result)
+            call.leave()
+        if call.unsettled:
+            call.returned(result)
         return result
 
     return wrapper
 
 
-def _async_call(edge: Edge, original: Function) -> Function:
+def _async_call(edge: Edge, original: Function, follows: bool = False) -> Function:
     async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
         call = edge.begin(self, args, kwargs)
         if call is None:
@@ -42,8 +44,11 @@ def _async_call(edge: Edge, original: Function) -> Function:
             quietly("failed", None, call.failed, exc)
             raise
         finally:
-            quietly("leave", None, call.leave)
-        call.returned(result)
+            call.leave()
+        if follows:
+            return call.follow_async(result, Keeper(call))
+        if call.unsettled:
+            call.returned(result)
         return result
 
     return wrapper
@@ -64,25 +69,8 @@ def _generator(edge: Edge, original: Function) -> Function:
             quietly("failed", None, call.failed, exc)
             raise
         finally:
-            quietly("leave", None, call.leave)
+            call.leave()
         return (yield from call.follow(chain(first, inner)))
-
-    return wrapper
-
-
-def _async_generator(edge: Edge, original: Function) -> Function:
-    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = edge.begin(self, args, kwargs)
-        if call is None:
-            return await original(self, *args, **kwargs)
-        try:
-            result = await original(self, *args, **kwargs)
-        except BaseException as exc:
-            quietly("failed", None, call.failed, exc)
-            raise
-        finally:
-            quietly("leave", None, call.leave)
-        return call.follow_async(result, Keeper(call))
 
     return wrapper
 
@@ -167,7 +155,7 @@ WRAPPERS: dict[Kind, Callable[[Edge, Function], Function]] = {
     Kind.CALL: _call,
     Kind.ASYNC_CALL: _async_call,
     Kind.GENERATOR: _generator,
-    Kind.ASYNC_GENERATOR: _async_generator,
+    Kind.ASYNC_GENERATOR: partial(_async_call, follows=True),
     Kind.ATTEMPT: _attempt,
     Kind.ASYNC_ATTEMPT: _async_attempt,
     Kind.RETRY: _retry,

@@ -8,7 +8,6 @@ calls, `with_raw_response` and `with_streaming_response` alike, before its own p
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -22,9 +21,9 @@ from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
 from llm_errors.reading.answer import Answer, Reader
 from llm_errors.reading.fields import field, number, parsed
-from llm_errors.safety import quietly
+from llm_errors.safety import overlook, quietly
 
-CHAT, COMPLETION, EMBEDDINGS, IMAGE = "chat", "text_completion", "embeddings", "generate_content"
+CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
 SPEECH, TRANSCRIPTION, MODERATION, RERANK = "speech", "transcription", "moderation", "rerank"
 
 PATHS: Mapping[str, tuple[str, Reader]] = {
@@ -35,14 +34,14 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
     "/v1/messages": (CHAT, results.MESSAGES),
     "/embeddings": (EMBEDDINGS, results.DATA),
     "/moderations": (MODERATION, results.MODERATIONS),
-    "/images/generations": (IMAGE, results.DATA),
-    "/images/edits": (IMAGE, results.DATA),
-    "/images/variations": (IMAGE, results.DATA),
+    "/images/generations": (GENERATE, results.DATA),
+    "/images/edits": (GENERATE, results.DATA),
+    "/images/variations": (GENERATE, results.DATA),
     "/audio/speech": (SPEECH, results.MEDIA),
     "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
     "/audio/translations": (TRANSCRIPTION, results.MEDIA),
     "/rerank": (RERANK, results.MODERATIONS),
-    "/interactions": (IMAGE, results.INTERACTIONS),
+    "/interactions": (GENERATE, results.INTERACTIONS),
 }
 """The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
 
@@ -51,7 +50,6 @@ _HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._response
 _HELD = "_raw_stream"
 
 
-@lru_cache(maxsize=512)
 def _endpoint(url: str) -> tuple[str, Reader] | None:
     path = urlsplit(url).path.rstrip("/")
     parts = path.rsplit("/", 2)
@@ -76,10 +74,7 @@ class Stainless:
     providers: Mapping[str, str]
 
     def targets(self) -> Iterator[Target]:
-        """The clients' `request` (anthropic 2.
-
-        `_request`, inside its native span), the retry hook, and what can be closed.
-        """
+        """The clients' `request` (in anthropic 2 `_request`, inside its native span), the retry hook, what can be closed."""
         base = f"{self.package}._base_client"
         for module, owner in self.clients:
             kind = Kind.ASYNC_CALL if owner.startswith("Async") else Kind.CALL
@@ -100,50 +95,41 @@ class Stainless:
             yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
 
     def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A model call is a POST to one of `PATHS`."""
-        options = _options(args, kwargs)
-        endpoint = _endpoint(options.url) if options.method.lower() == "post" else None
-        if endpoint is None:
-            return None
+        """A model call is a POST to one of `PATHS`. What a client's calls are is remembered while its base URL stays."""
+        options = args[1] if len(args) > 1 else kwargs["options"]
         body = options.json_data
         model = body.get("model") if isinstance(body, Mapping) else None
-        provider, host, port = self._place(instance, options.url)
-        return CallInfo(
-            self.sdk,
-            self.distribution,
-            self.dialect,
-            provider,
-            endpoint[0],
-            model if isinstance(model, str) else None,
-            bool(kwargs.get("stream")),
-            host,
-            port,
-            endpoint[1],
-        )
+        asked = (options.method, options.url, model if isinstance(model, str) else None, bool(kwargs.get("stream")))
+        base = instance.__dict__.get("_base_url")
+        known = _KNOWN.get(instance)
+        if known is None or known[0] is not base or len(known[1]) >= _KNOWN_LIMIT:
+            known = _KNOWN[instance] = (base, {})
+        if asked not in known[1]:
+            known[1][asked] = self._info(instance, *asked)
+        return known[1][asked]
 
-    def _place(self, client: Any, url: str) -> tuple[str, str | None, int | None]:
-        """Provider, host and port, remembered per client as long as its base URL is the same object."""
-        base = client.__dict__.get("_base_url")
-        known = _PLACES.get(client)
-        if known is not None and known[0] is base and "://" not in url:
-            return known[1]
+    def _info(self, client: Any, method: str, url: str, model: str | None, stream: bool) -> CallInfo | None:
+        endpoint = _endpoint(url) if method.lower() == "post" else None
+        if endpoint is None:
+            return None
         split = urlsplit(url)
         host, port = (split.hostname, split.port or 443) if split.hostname else address_of(client.base_url)
         names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
         by_class = next((self.providers[name] for name in names if name in self.providers), None)
-        place = (by_class or provider_of(host, port) or self.provider, host, port)
-        if base is not None and not split.hostname:
-            _PLACES[client] = (base, place)
-        return place
+        provider = by_class or provider_of(host, port) or self.provider
+        operation, reader = endpoint
+        return CallInfo(
+            self.sdk, self.distribution, self.dialect, provider, operation, model, stream, host, port, reader
+        )
 
     def begin(self, call: RunningCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Listen for the answer."""
-        options = _options(args, kwargs)
+        options = args[1] if len(args) > 1 else kwargs["options"]
         options.post_parser = _listener(call, options.post_parser)
 
     def returned(self, call: RunningCall, result: Any) -> None:
         """A parsed answer has been settled by the listener; a raw one ends when it is parsed, closed or dropped."""
-        if not call.is_open:
+        if not call.unsettled:
             return
         response = field(result, "http_response", "response")
         if response is None and number(field(result, "status_code")) is not None:
@@ -172,11 +158,9 @@ class Stainless:
         )
 
 
-_PLACES: "WeakKeyDictionary[Any, tuple[Any, tuple[str, str | None, int | None]]]" = WeakKeyDictionary()
-
-
-def _options(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return args[1] if len(args) > 1 else kwargs["options"]
+_KNOWN: "WeakKeyDictionary[Any, tuple[Any, dict[Any, CallInfo | None]]]" = WeakKeyDictionary()
+_KNOWN_LIMIT = 256
+"""Calls of one client that are remembered: paths with identifiers in them have no end."""
 
 
 def _has_native_span(client: type) -> bool:
@@ -193,7 +177,11 @@ def _listener(call: RunningCall, original: Any) -> Callable[[Any], Any]:
     chained = original if callable(original) else None
 
     def listen(parsed_result: Any) -> Any:
-        answer = quietly("answer", None, _observe, call, parsed_result)
+        answer = None
+        try:
+            answer = _observe(call, parsed_result)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            overlook("answer", error)
         if chained is not None:
             try:
                 parsed_result = chained(parsed_result)
@@ -209,7 +197,7 @@ def _listener(call: RunningCall, original: Any) -> Callable[[Any], Any]:
 
 def _observe(call: RunningCall, result: Any) -> Answer | None:
     """Read an answer; a stream is followed instead."""
-    if not call.is_open:
+    if not call.unsettled:
         return None
     kind = type(result).__name__
     if "Stream" not in kind or not hasattr(result, "_iterator"):

@@ -39,6 +39,21 @@ DIALECT_BY_PACKAGE = {
 }
 """Wire dialect of the SDK an exception class comes from. gRPC statuses are Google's canonical codes."""
 
+_DIALECT_BY_PROVIDER = {
+    "anthropic": "anthropic",
+    "gcp.gemini": "google",
+    "gcp.vertex_ai": "google",
+    "gcp.gen_ai": "google",
+    "aws.bedrock": "bedrock",
+    "mistral_ai": "mistral",
+    "cohere": "cohere",
+}
+
+
+def dialect_of_provider(provider: str) -> str:
+    """The wire dialect of a value of `gen_ai.provider.name`: most others speak openai's."""
+    return _DIALECT_BY_PROVIDER.get(provider, "openai" if provider else "")
+
 
 def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
     """The exception and its causes, outermost first: `__cause__`, else `original_exception`, else `__context__`.

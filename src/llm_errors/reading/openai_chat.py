@@ -44,6 +44,9 @@ class ChatReader:
 
     def whole(self, result: Any) -> Answer:
         """Judge every choice; the first that is suspect stands for the answer."""
+        return _healthy(result) or self._judged(result)
+
+    def _judged(self, result: Any) -> Answer:
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
         if not isinstance(choices, SEQUENCES) or any(map(_is_no_choice, choices)):
             return unexpected(DIALECT, result)
@@ -62,6 +65,30 @@ class ChatReader:
     def chunks(self) -> "ChatChunks":
         """A fresh state."""
         return ChatChunks()
+
+
+def _healthy(result: Any) -> Answer | None:
+    """The common answer in one step: an SDK's object, of one choice that ended as it should, with words and nothing else.
+
+    None for everything else, which is then read with care: this path costs every call.
+    """
+    try:
+        (choice,) = result.choices
+        message, finish, tokens = choice.message, choice.finish_reason, result.usage
+        answer = Answer(None, result.model, result.id, (finish,), tokens.prompt_tokens, tokens.completion_tokens)
+        plain = (
+            tuple(map(type, answer[1:])) == _COMMON
+            and len(answer.model) <= 256
+            and finish in NATURAL
+            and type(message.content) is str
+        )
+        more = message.refusal or message.tool_calls or message.function_call or choice.__pydantic_extra__
+        return answer if plain and message.content and not more else None
+    except Exception:  # noqa: BLE001 - another shape, or a hostile one
+        return None
+
+
+_COMMON = (str, str, tuple, int, int)
 
 
 def _is_no_choice(value: Any) -> bool:

@@ -31,11 +31,11 @@ class Telemetry:
 
     def _settle(self, info: CallInfo, started: float, outcome: Answer | Exception, counted: bool) -> None:
         recorder = self._active()
-        if recorder is None or not recorder.enabled():
+        scope = recorder.open(info) if recorder is not None else None
+        if scope is None:
             return
-        call = RunningCall(_ADK, info, recorder)
+        call = RunningCall(_ADK, info, recorder, scope)
         call.counted = counted
-        call.enter()
         call.since(started, None)
         if isinstance(outcome, Exception):
             call.failed(outcome)

@@ -16,28 +16,22 @@ _LENGTH = 256
 Values = tuple[str | None, ...]
 
 
-class Labels:
-    """The attribute sets of one instrument, by the values of its attributes."""
+class Labels(dict[Values, Mapping[str, str]]):
+    """The attribute sets of one instrument, by the values of its attributes; values that are None are left out."""
 
     def __init__(self, *names: str) -> None:
+        super().__init__()
         self._names = names
-        self._known: dict[Values, Mapping[str, str]] = {}
 
-    def of(self, *values: str | None) -> Mapping[str, str]:
-        """The attribute set; values that are None are left out."""
-        known = self._known.get(values)
-        return known if known is not None else self._make(values)
-
-    def _make(self, values: Values) -> Mapping[str, str]:
-        if len(self._known) >= LIMIT:
+    def __missing__(self, values: Values) -> Mapping[str, str]:
+        if len(self) >= LIMIT:
             values = self._folded(values, semconv.REQUEST_MODEL)
-            if values not in self._known and len(self._known) >= HARD_LIMIT:
+            if values not in self and len(self) >= HARD_LIMIT:
                 values = self._folded(self._folded(values, semconv.ERROR_REASON), semconv.SERVER_ADDRESS)
-        known = self._known.get(values)
+        known = self.get(values)
         if known is None:
             pairs = zip(self._names, values, strict=True)
-            known = {name: value[:_LENGTH] for name, value in pairs if value is not None}
-            self._known[values] = known
+            known = self[values] = {name: value[:_LENGTH] for name, value in pairs if value is not None}
         return known
 
     def _folded(self, values: Values, name: str) -> Values:

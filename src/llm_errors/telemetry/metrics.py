@@ -6,6 +6,7 @@ from opentelemetry.metrics import Meter
 
 from llm_errors import semconv
 from llm_errors.adapters._protocol import CallInfo
+from llm_errors.adapters._sink import Ending
 from llm_errors.evidence import Classification
 from llm_errors.telemetry.labels import Labels
 
@@ -31,29 +32,29 @@ class Metrics:
         self._error_labels = Labels(*_CALL, semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
         self._retry_labels = Labels(*_CALL, semconv.ERROR_CLASS)
         self._duration_labels = Labels(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
-        self._ports: dict[tuple[int, int | None], Any] = {}
 
     def ended(
-        self, info: CallInfo, outcome: str, failure: Classification | None, context: Any, counted: bool = False
+        self, ending: Ending, failure: Classification | None, error_type: str | None, context: Any, measured: bool
     ) -> None:
-        """Count a call, and its error with it; the error alone if a layer below has `counted` the call."""
-        provider, model, operation = info.provider, info.model, info.operation
-        if not counted:
-            self._calls.add(1, self._call_labels.of(provider, model, operation, outcome), context)
-        if failure is not None:
-            labels = self._error_labels.of(
-                provider, model, operation, failure.error_class.value, failure.reason, failure.channel
-            )
-            self._errors.add(1, labels, context)
+        """Count a call, and its error with it; the error alone if a layer below has counted the call.
 
-    def took(self, info: CallInfo, seconds: float, error_type: str | None, context: Any) -> None:
-        """Record a call's duration."""
-        labels = self._duration_labels.of(info.provider, info.model, info.operation, info.address, error_type)
-        self._duration.record(seconds, labels, context)
+        A duration that a peer has `measured` is not recorded again.
+        """
+        info = ending.info
+        provider, model, operation = info.provider, info.model, info.operation
+        if not ending.counted:
+            outcome = semconv.CANCELLED if ending.cancelled else semconv.OK if failure is None else semconv.ERROR
+            self._calls.add(1, self._call_labels[provider, model, operation, outcome], context)
+            if not measured:
+                labels = self._duration_labels[provider, model, operation, info.address, error_type]
+                self._duration.record(ending.duration, labels, context)
+        if failure is not None:
+            error_class, reason, channel = failure.error_class.value, failure.reason, failure.channel
+            self._errors.add(1, self._error_labels[provider, model, operation, error_class, reason, channel], context)
 
     def retried(self, info: CallInfo, error_class: str) -> None:
         """Count a hidden attempt."""
-        self._retries.add(1, self._retry_labels.of(info.provider, info.model, info.operation, error_class))
+        self._retries.add(1, self._retry_labels[info.provider, info.model, info.operation, error_class])
 
     def failed_ourselves(self, place: str) -> None:
         """Count a failure of our own."""

@@ -4,16 +4,18 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from opentelemetry import context as context_api
 from opentelemetry import trace
-from opentelemetry.instrumentation.utils import is_instrumentation_enabled
+from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY as _SUPPRESSED
+from opentelemetry.instrumentation.utils import _SUPPRESS_INSTRUMENTATION_KEY_PLAIN as _SUPPRESSED_PLAIN
 
 from llm_errors import semconv
 from llm_errors.adapters._protocol import CallInfo
 from llm_errors.adapters._sink import Ending
-from llm_errors.classify import decide
+from llm_errors.classify import decide, unreadable
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.rules import Index
-from llm_errors.safety import quietly
+from llm_errors.safety import overlook, quietly
 from llm_errors.settings import Settings
 from llm_errors.taxonomy import ErrorClass
 from llm_errors.telemetry import peers, spans
@@ -39,58 +41,55 @@ class Recorder:
         self._settings, self._spans, self._metrics, self._log = settings, spans_of, metrics, log
         self._hook, self._own_rules = hook, own_rules
 
-    def enabled(self) -> bool:
-        """Whether instrumentation is not suppressed in this context, but for a peer that means others by it."""
-        return is_instrumentation_enabled() or peers.suppresses(trace.get_current_span())
+    def open(self, info: CallInfo) -> spans.Scope | None:
+        """Find or make the call's span. None where instrumentation is suppressed, but for a peer that means others."""
+        context = context_api.get_current()
+        suppressed = context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN)  # as `is_instrumentation_enabled` asks
+        if suppressed and not peers.suppresses(trace.get_current_span(context)):
+            return None
+        scope = spans.Scope()
+        try:
+            self._spans.open(scope, info, context)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does; what has been done stands in the scope
+            overlook("open", error)
+        return scope
 
-    def open(self, info: CallInfo) -> spans.Scope:
-        """Find or make the call's span."""
-        return self._spans.open(info)
-
-    def enter(self, scope: spans.Scope) -> Any:
-        """Make our own span current."""
-        return spans.enter(scope)
-
-    def leave(self, token: Any) -> None:
-        """Undo `enter`."""
-        spans.leave(token)
+    def leave(self, scope: spans.Scope) -> None:
+        """Our own span is no longer current."""
+        if scope.token is not None:
+            context_api.detach(scope.token)
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
         """Count an attempt that the SDK's own retry hides."""
-        failure = self._decide(evidence)
+        failure = self._verdict(evidence)
         if failure is not None:
             self._metrics.retried(info, failure.error_class.value)
 
-    def close(self, scope: spans.Scope | None, ending: Ending) -> None:
+    def close(self, scope: spans.Scope, ending: Ending) -> None:
         """Tell of the end of a call, each destination guarded on its own: the span must end, whatever fails."""
-        scope = scope or spans.Scope(None, False, True)
-        evidence = ending.evidence
-        failure = quietly("decide", None, self._decide, evidence) if evidence is not None else None
+        failure = None if ending.evidence is None else self._verdict(ending.evidence)
         attributes: dict[str, Any] = {}
+        context, error_type = scope.context, None
         if failure is not None:
             attributes = quietly("attributes", attributes, self._attributes, failure, ending)
-        context = quietly("context", None, self._context, scope, failure)
-        quietly("metrics", None, self._count, scope, ending, failure, context)
+            context = quietly("context", context, scope.settled_context)
+            error_type = spans.error_type(ending.evidence, failure)
+        quietly("metrics", None, self._metrics.ended, ending, failure, error_type, context, scope.measured)
         try:
             if failure is not None:
                 quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
                 if self._hook is not None:
                     quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
         finally:  # a hook may exit the process
-            quietly("span", None, spans.write, scope, ending, failure, attributes)
+            quietly("span", None, spans.write, scope, ending, attributes, failure, error_type)
+
+    def _verdict(self, evidence: Evidence) -> Classification | None:
+        """The class; a failure over which our own decision fails is one all the same."""
+        undecided: Classification | None = unreadable(evidence.channel)
+        return quietly("decide", undecided, self._decide, evidence)
 
     def _decide(self, evidence: Evidence) -> Classification | None:
         return decide(evidence, own=self._own_rules, messages=self._settings.message_rules)
-
-    def _context(self, scope: spans.Scope, failure: Classification | None) -> Any:
-        return scope.settled_context() if scope.own or failure is not None else None
-
-    def _count(self, scope: spans.Scope, ending: Ending, failure: Classification | None, context: Any) -> None:
-        outcome = semconv.CANCELLED if ending.cancelled else semconv.ERROR if failure is not None else semconv.OK
-        self._metrics.ended(ending.info, outcome, failure, context, ending.counted)
-        if scope.duration and not ending.counted:
-            error_type = spans.error_type(ending, failure) if failure is not None else None
-            self._metrics.took(ending.info, ending.duration, error_type, context)
 
     def _attributes(self, failure: Classification, ending: Ending) -> dict[str, Any]:
         """`llm.error.*`, the same for span and log."""
