@@ -38,10 +38,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     driver: Driver | None = None
 
     def instrumentation_dependencies(self) -> Collection[str]:
-        """None.
-
-        An SDK that is not installed is skipped silently, one at another version is patched as far as it fits.
-        """
+        """Nothing is required: an SDK that is not installed is skipped, another version is patched as far as it fits."""
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:

@@ -58,11 +58,9 @@ PLACE: Final = "place"
 OK: Final = "ok"
 ERROR: Final = "error"
 CANCELLED: Final = "cancelled"
-OUTCOMES: Final = (OK, ERROR, CANCELLED)
 
 THROWN: Final = "thrown"
 IN_BAND: Final = "in_band"
-CHANNELS: Final = (THROWN, IN_BAND)
 
 
 def prometheus_label(name: str) -> str:

@@ -106,8 +106,10 @@ class LayeredCall:
                 call.leave()
 
     def _report(self, news: bool) -> "RunningCall | None":
-        """The call to report, once: all of it if no SDK below was seen, the failure alone if that is news; else
-        nothing."""
+        """The call to report, once.
+
+        All of it if no SDK below was seen, the failure alone if that is news; else nothing.
+        """
         first, self._open = self._open, False
         whole = not self._layer.began
         if not first or not (whole or (news and not self._layer.failed)):

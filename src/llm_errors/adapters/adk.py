@@ -50,8 +50,7 @@ class GoogleAdk:
         yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", Kind.FEED)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
-        """The run (its context, or its agent) whose budget an exception says is spent; None if it says something
-        else."""
+        """The run (its context, or its agent) whose budget an exception says is spent; None for other exceptions."""
         if type(exc).__name__ != "LlmCallsLimitExceededError":
             return None
         agent = field(instance, "agent")

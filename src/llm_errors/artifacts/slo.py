@@ -14,7 +14,6 @@ from llm_errors.artifacts.promql import CHANNEL, CLASS, OPERATION, OUTCOME, REAS
 
 Rule = dict[str, Any]
 
-SHORT_WINDOWS = tuple(window for burn in BURNS for window in (burn.long, burn.short) if not window.endswith("d"))
 LONG_WINDOWS = tuple(burn.long for burn in BURNS if burn.long.endswith("d"))
 
 

@@ -38,9 +38,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply. Give one of `json`, `text`, `sse` (lines), `ndjson` (objects), `eventstream` (AWS frames as type,
-    payload, kind).
+    """One reply.
 
+    Give one of `json`, `text`, `sse` (lines), `ndjson` (objects), `eventstream` (AWS frames as type, payload, kind).
     `action` is the fault: `close_at_once` (no byte), `reset` (a TCP reset), `hang` (no byte until released),
     `cut_mid_stream` (the body, then the connection closes inside it), `hang_mid_stream` (the body, then silence until
     released). `chunked` sends the body without a length and ends it properly. `pause_before` is an index into `sse`:

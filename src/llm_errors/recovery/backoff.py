@@ -25,7 +25,9 @@ def base_delay(category: str, provider: str = "") -> float:
 
 
 def delay(attempt: int, base: float, *, cap: float = CAP, random: Callable[[], float] = _random.random) -> float:
-    """`base` x 2^(attempt - 1), plus or minus up to half of it, cut to `cap` after the jitter. Attempts count from
-    1."""
+    """Seconds: `base` x 2^(attempt - 1), plus or minus up to half of it, cut to `cap` after the jitter.
+
+    Attempts count from 1.
+    """
     doublings = min(max(attempt, 1) - 1, _DOUBLINGS)
     return float(min(base * 2**doublings * (0.5 + random()), cap))

@@ -38,9 +38,9 @@ def error_context(
 
 
 def on_error(handler: Callable[[ErrorContext], object], *, provider: str = "", model: str = "") -> Callable[..., None]:
-    """An error hook for a framework: call it with the failure and what is known (`agent_id`, `session_id`, `attempt`
-    ...).
+    """An error hook for a framework.
 
+    It is called with the failure and what is known (`agent_id`, `session_id`, `attempt`, ...) as keywords.
     `handler` gets the context. A handler that raises is logged and never disturbs the framework.
     """
 

@@ -38,8 +38,10 @@ def wait_asked_for(failure: Any, *, cap: float) -> float | None:
 
 
 def in_text(text: str) -> float | None:
-    """The first valid wait that the words ask for ("try again in 1m30s"); a number with a sign, or with other words
-    between it and its unit, is none."""
+    """The first valid wait in seconds that the words ask for ("try again in 1m30s").
+
+    A number with a sign, or with other words between it and its unit, is none.
+    """
     for match in _HINT.finditer(text[:TEXT_LIMIT]):
         seconds = retry_after.bounded(sum(_parts(match["wait"])))
         if seconds is not None:

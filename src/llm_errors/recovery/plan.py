@@ -204,8 +204,10 @@ def _falls_back(found: Classification, category: str) -> bool:
 
 
 def _wait(failure: Any, *, base: float, attempt: int, cap: float, random: Callable[[], float]) -> float:
-    """As the provider asks, exactly; else by the category's own backoff. Without a base delay there is nothing to
-    wait for."""
+    """As the provider asks, exactly; else by the category's own backoff.
+
+    Without a base delay there is nothing to wait for.
+    """
     if not base:
         return 0.0
     asked = hints.wait_asked_for(failure, cap=cap)

@@ -5,24 +5,12 @@ Types: the `ErrorType` literals and the error-code table of the anthropic SDK.
 
 from typing import Final
 
+from llm_errors.rules._dialect import Dialect
 from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
-_ANTHROPIC = frozenset({"anthropic"})
-
-
-def _code(row_id: str, error_class: E, reason: str, codes: str, **more: object) -> Rule:
-    return Rule(f"anthropic.{row_id}", error_class, reason, dialects=_ANTHROPIC, codes=words(codes.lower()), **more)  # type: ignore[arg-type]
-
-
-def _finish(row_id: str, error_class: E, reason: str, finish: str) -> Rule:
-    return Rule(f"anthropic.finish.{row_id}", error_class, reason, dialects=_ANTHROPIC, finish=words(finish))
-
-
-def _says(row_id: str, error_class: E, reason: str, status: frozenset[int], *says: str) -> Rule:
-    return Rule(
-        f"anthropic.says.{row_id}", error_class, reason, dialects=_ANTHROPIC, status=status, says=says, weight=1
-    )
+_DIALECT = Dialect("anthropic")
+_code, _finish, _says = _DIALECT.code, _DIALECT.finish, _DIALECT.says
 
 
 CODES: Final = (
@@ -69,9 +57,9 @@ FINISH: Final = (
 )
 
 OTHERS: Final = (
-    Rule("anthropic.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_ANTHROPIC, status=frozenset({400}), facts=words("error_object")),
-    Rule("anthropic.http.412", E.BAD_REQUEST, "failed_precondition", dialects=_ANTHROPIC, status=frozenset({412})),
-    Rule("anthropic.http.431", E.BAD_REQUEST, "request_too_large", dialects=_ANTHROPIC, status=frozenset({431})),
+    Rule("anthropic.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_DIALECT.only, status=frozenset({400}), facts=words("error_object")),
+    Rule("anthropic.http.412", E.BAD_REQUEST, "failed_precondition", dialects=_DIALECT.only, status=frozenset({412})),
+    Rule("anthropic.http.431", E.BAD_REQUEST, "request_too_large", dialects=_DIALECT.only, status=frozenset({431})),
     Rule("anthropic.aws.credentials", E.AUTH, "missing_key", exceptions=words("anthropic.CredentialsError botocore.NoCredentialsError botocore.PartialCredentialsError"
          " google.auth.DefaultCredentialsError"), weight=4),
     Rule("anthropic.google.refresh", E.AUTH, "expired", exceptions=words("google.auth.RefreshError"), weight=4),

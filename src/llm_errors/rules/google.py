@@ -4,29 +4,18 @@ Names: `google.rpc.Code`, the reasons of `google.rpc.ErrorInfo` (googleapis `err
 `FinishReason` and `BlockedReason` enumerations of google-genai.
 """
 
-from typing import Final
+from typing import Any, Final
 
+from llm_errors.rules._dialect import Dialect
 from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
-_GOOGLE = frozenset({"google"})
+_DIALECT = Dialect("google")
+_code, _finish, _block = _DIALECT.code, _DIALECT.finish, _DIALECT.block
 
 
-def _code(row_id: str, error_class: E, reason: str, codes: str, **more: object) -> Rule:
-    return Rule(f"google.{row_id}", error_class, reason, dialects=_GOOGLE, codes=words(codes.lower()), **more)  # type: ignore[arg-type]
-
-
-def _canonical(row_id: str, error_class: E, reason: str, codes: str, **more: object) -> Rule:
-    weight = {"weight": 1, **more}
-    return _code(f"rpc.{row_id}", error_class, reason, codes, canonical=True, **weight)
-
-
-def _finish(row_id: str, error_class: E, reason: str, finish: str) -> Rule:
-    return Rule(f"google.finish.{row_id}", error_class, reason, dialects=_GOOGLE, finish=words(finish))
-
-
-def _block(row_id: str, reason: str, block: str) -> Rule:
-    return Rule(f"google.block.{row_id}", E.PROMPT_BLOCKED, reason, dialects=_GOOGLE, block=words(block))
+def _canonical(row_id: str, error_class: E, reason: str, codes: str, weight: int = 1, **more: Any) -> Rule:
+    return _code(f"rpc.{row_id}", error_class, reason, codes, canonical=True, weight=weight, **more)
 
 
 CODES: Final = (
@@ -98,16 +87,16 @@ BLOCK: Final = (
 )
 
 OTHERS: Final = (
-    Rule("google.block.unrecognised", E.PROMPT_BLOCKED, "other", dialects=_GOOGLE, facts=words("blocked"), kind="finish_reason"),
-    Rule("google.image.filtered", E.OUTPUT_BLOCKED, "image_safety", dialects=_GOOGLE, facts=words("image_filtered")),
+    Rule("google.block.unrecognised", E.PROMPT_BLOCKED, "other", dialects=_DIALECT.only, facts=words("blocked"), kind="finish_reason"),
+    Rule("google.image.filtered", E.OUTPUT_BLOCKED, "image_safety", dialects=_DIALECT.only, facts=words("image_filtered")),
     Rule("google.stream.garbled", E.UNKNOWN, "unexpected_body", exceptions=words("google.genai.UnknownApiResponseError"), weight=4),
-    Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_GOOGLE, status=frozenset({400}), says=(
+    Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_DIALECT.only, status=frozenset({400}), says=(
          "exceeds the maximum number of tokens", "input token count", "context length"), weight=2),
-    Rule("google.says.key", E.AUTH, "invalid_key", dialects=_GOOGLE, status=frozenset({400}), says=(
+    Rule("google.says.key", E.AUTH, "invalid_key", dialects=_DIALECT.only, status=frozenset({400}), says=(
          "api key not valid", "api key expired"), weight=2),
-    Rule("google.says.region", E.AUTH, "region", dialects=_GOOGLE, status=frozenset({400, 403}), says=(
+    Rule("google.says.region", E.AUTH, "region", dialects=_DIALECT.only, status=frozenset({400, 403}), says=(
          "user location is not supported",), weight=2),
-    Rule("google.says.overloaded", E.SERVER, "overloaded", dialects=_GOOGLE, status=frozenset({503}), says=("overloaded",), weight=2),
+    Rule("google.says.overloaded", E.SERVER, "overloaded", dialects=_DIALECT.only, status=frozenset({503}), says=("overloaded",), weight=2),
 )  # fmt: skip
 
 ROWS: Final = (*CODES, *FINISH, *BLOCK, *OTHERS)

@@ -6,23 +6,13 @@ and LiteLLM's error bodies as public reports show them.
 
 from typing import Final
 
+from llm_errors.rules._dialect import Dialect
 from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
-_OPENAI = frozenset({"openai"})
+_DIALECT = Dialect("openai")
+_code, _finish, _says = _DIALECT.code, _DIALECT.finish, _DIALECT.says
 _BAD = frozenset({400, 413, 422, 500})
-
-
-def _code(row_id: str, error_class: E, reason: str, codes: str, **more: object) -> Rule:
-    return Rule(f"openai.{row_id}", error_class, reason, dialects=_OPENAI, codes=words(codes.lower()), **more)  # type: ignore[arg-type]
-
-
-def _finish(row_id: str, error_class: E, reason: str, finish: str, **more: object) -> Rule:
-    return Rule(f"openai.finish.{row_id}", error_class, reason, dialects=_OPENAI, finish=words(finish), **more)  # type: ignore[arg-type]
-
-
-def _says(row_id: str, error_class: E, reason: str, status: frozenset[int], *says: str) -> Rule:
-    return Rule(f"openai.says.{row_id}", error_class, reason, dialects=_OPENAI, status=status, says=says, weight=1)
 
 
 CODES: Final = (
@@ -109,11 +99,11 @@ CODES: Final = (
 )  # fmt: skip
 
 STATUS: Final = (
-    Rule("openai.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_OPENAI, status=frozenset({400}), facts=words("error_object")),
-    Rule("openai.embedded.5xx", E.SERVER, "upstream", dialects=_OPENAI, status=frozenset({500, 502, 503}), embedded=True),
-    Rule("openai.embedded.429", E.RATE_LIMITED, "upstream", dialects=_OPENAI, status=frozenset({429}), embedded=True),
-    Rule("openai.upstream.429", E.RATE_LIMITED, "upstream", dialects=_OPENAI, status=frozenset({429}), facts=words("upstream")),
-    Rule("openai.upstream.5xx", E.SERVER, "upstream", dialects=_OPENAI, status=frozenset({500, 502, 503}), facts=words("upstream")),
+    Rule("openai.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_DIALECT.only, status=frozenset({400}), facts=words("error_object")),
+    Rule("openai.embedded.5xx", E.SERVER, "upstream", dialects=_DIALECT.only, status=frozenset({500, 502, 503}), embedded=True),
+    Rule("openai.embedded.429", E.RATE_LIMITED, "upstream", dialects=_DIALECT.only, status=frozenset({429}), embedded=True),
+    Rule("openai.upstream.429", E.RATE_LIMITED, "upstream", dialects=_DIALECT.only, status=frozenset({429}), facts=words("upstream")),
+    Rule("openai.upstream.5xx", E.SERVER, "upstream", dialects=_DIALECT.only, status=frozenset({500, 502, 503}), facts=words("upstream")),
 )  # fmt: skip
 
 FINISH: Final = (

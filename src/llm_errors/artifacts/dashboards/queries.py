@@ -24,7 +24,6 @@ from llm_errors.artifacts.promql import (
     sum_by,
 )
 
-VARIABLES: Final = ("provider", "model", "operation")
 IN_RANGE: Final = "$__range:1m"
 PER_BAR: Final = "$__interval:5m"
 

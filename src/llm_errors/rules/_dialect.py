@@ -1,0 +1,36 @@
+"""Rows of one wire dialect: what such rows have in common, said once."""
+
+from typing import Any
+
+from llm_errors.rules._rule import Rule, words
+from llm_errors.taxonomy import ErrorClass
+
+
+class Dialect:
+    """Makes the rows of a dialect; their ids begin with its name. `more` are further conditions of `Rule`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.only = frozenset((name,))
+
+    def code(self, row_id: str, error_class: ErrorClass, reason: str, codes: str, **more: Any) -> Rule:
+        """A row for the provider's own codes, whatever their case."""
+        return Rule(
+            f"{self.name}.{row_id}", error_class, reason, dialects=self.only, codes=words(codes.lower()), **more
+        )
+
+    def finish(self, row_id: str, error_class: ErrorClass, reason: str, finish: str, **more: Any) -> Rule:
+        """A row for finish reasons."""
+        return Rule(
+            f"{self.name}.finish.{row_id}", error_class, reason, dialects=self.only, finish=words(finish), **more
+        )
+
+    def block(self, row_id: str, reason: str, block: str) -> Rule:
+        """A row for the reasons why a prompt was blocked."""
+        prompt_blocked = ErrorClass.PROMPT_BLOCKED
+        return Rule(f"{self.name}.block.{row_id}", prompt_blocked, reason, dialects=self.only, block=words(block))
+
+    def says(self, row_id: str, error_class: ErrorClass, reason: str, status: frozenset[int], *says: str) -> Rule:
+        """A row for what the message of such a status says: it refines the rows of the status."""
+        row = f"{self.name}.says.{row_id}"
+        return Rule(row, error_class, reason, dialects=self.only, status=status, says=says, weight=1)
