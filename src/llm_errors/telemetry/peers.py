@@ -39,7 +39,9 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
     """Whether a span that still records stands for a model call of someone else's, or for `own_operation`."""
     if not span.is_recording():
         return False
-    attributes = getattr(span, "attributes", None) or {}
+    attributes = getattr(span, "attributes", None)
+    if attributes is None:  # another SDK's span
+        attributes = {}
     operation = attributes.get(semconv.OPERATION)
     if operation is not None:
         return operation in MODEL_OPERATIONS or operation == own_operation
