@@ -22,11 +22,18 @@ os.environ.update(
 )
 
 CI = os.environ.get("CI", "").lower() in ("1", "true")
+_NEWEST_ONLY = ("cerebras", "fireworks", "groq", "together", "writerai", "this major of")
+_NO_PEER_HAS_IT = "a way to uninstrument this peer"
+LACKS: dict[str, tuple[str, ...]] = {
+    "newest": ("google.adk", "praisonaiagents"),
+    "middle": _NEWEST_ONLY,
+    "oldest": (*_NEWEST_ONLY, "only a newer major of the SDK"),
+    "adk": (),
+    "peers": ("openlit", _NO_PEER_HAS_IT),
+    "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),
+}
+"""What each environment of the matrix leaves to another one, as the reasons of skipped tests name it."""
 ENVIRONMENT = os.environ.get("TEST_ENVIRONMENT", "newest")
-"""Which environment of the matrix this is.
-
-`newest` has every SDK, the others only those whose older majors they hold.
-"""
 
 _skipped: list[str] = []
 
@@ -44,9 +51,7 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 
 def _remember(name: str, reason: str) -> None:
-    another_has_it = ENVIRONMENT != "newest" and ("could not import" in reason or "this major" in reason)
-    adk_has_it = ENVIRONMENT != "adk" and any(f"could not import '{n}" in reason for n in ("google.adk", "praisonai"))
-    if not another_has_it and not adk_has_it and "newer major" not in reason:
+    if not any(lacked in reason for lacked in LACKS[ENVIRONMENT]):
         _skipped.append(f"{name}: {reason}")
 
 

@@ -1,7 +1,7 @@
 """Chat completions, whole and streamed: what is suspect about an answer, by its plain JSON."""
 
 import pytest
-from openai.types.chat import ChatCompletion
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from llm_errors import classify
 from llm_errors.classify import decide
@@ -108,6 +108,8 @@ STREAMS = [
     ("empty finish reasons while it runs", [chunk("", content="Hi"), chunk("stop")], None),
     ("tool call", [chunk(tool_calls=[{"index": 0}]), chunk("tool_calls")], None),
     ("annotations without choices", [{"choices": [], "prompt_filter_results": CLEAN}, HELLO, STOP], None),
+    ("annotated twice", [{"choices": [], "prompt_filter_results": FILTERED}, {"choices": []}, chunk("content_filter")], "PROMPT_BLOCKED/content_filter"),
+    ("an index of a wrong type", [chunk(index="0", content="Hi"), chunk("stop", index="0")], None),
     ("a choice without a delta", [HELLO, {"choices": [{"index": 0, "finish_reason": None, "delta": None}]}, STOP], None),
     ("a text completion", [{"choices": [{"index": 0, "finish_reason": "stop", "text": "Hi"}]}], None),
     ("two choices", [HELLO, chunk(index=1, content="x"), STOP, chunk("stop", 1)], None),
@@ -133,6 +135,12 @@ def streamed(reader, chunks):
     for one in chunks:
         state.chunk(one)
     return state.end()
+
+
+@pytest.mark.parametrize("chunks", [s[1] for s in STREAMS], ids=[s[0] for s in STREAMS])
+def test_an_sdks_chunks_are_read_as_plain_json_is(chunks):
+    objects = [ChatCompletionChunk.construct(**one) for one in chunks]
+    assert streamed(CHAT, objects) == streamed(CHAT, chunks)
 
 
 @pytest.mark.parametrize(("chunks", "wanted"), [s[1:] for s in STREAMS], ids=[s[0] for s in STREAMS])

@@ -68,6 +68,8 @@ def test_bodies_that_are_no_answer(body, fact):
 
 STREAMS = [
     ("natural", [answer(candidate(None)), answer(candidate("STOP", []))], None),
+    ("a candidate again after its end", [answer(candidate()), answer(candidate(None))], None),
+    ("a thought and an empty text", [answer(candidate("STOP", [{"thought": True}, {"text": ""}, *TEXT]))], None),
     ("cut", [answer(candidate(None))], "TRANSPORT/stream_cut"),
     ("blocked in the middle", [answer(candidate(None)), answer({"finishReason": "SAFETY"})], "OUTPUT_BLOCKED/safety"),
     ("blocked prompt", [blocked("SAFETY")], "PROMPT_BLOCKED/safety"),
@@ -100,6 +102,13 @@ def test_the_content_free_facts():
         {"candidates": [candidate()], "usage_metadata": {"prompt_token_count": 8, "candidates_token_count": 2}}
     )
     assert (snake.input_tokens, snake.output_tokens) == (8, 2)
+
+
+def test_content_is_seen_once():
+    state = streamed([])
+    assert not state.has_content
+    state.chunk(answer(candidate(None)))
+    assert state.has_content
 
 
 def test_a_reason_that_never_came_is_an_error_in_a_stream_only():

@@ -89,6 +89,13 @@ def test_ours_decide_where_the_users_own_do_not_hold():
     assert decide(Evidence(channel="in_band", facts=frozenset({"no_end"})), own=own).reason == "stream_cut"
 
 
+def test_a_row_may_ask_for_a_type_alone():
+    own = own_rules(
+        error_class=decide(Evidence(status=401)).error_class, reason="expired", types=frozenset({"odd_type"})
+    )
+    assert decide(Evidence(status=400, codes=("some_code", "odd_type")), own=own).rule == "own.row"
+
+
 def test_the_raw_code_is_the_one_that_decided():
     evidence = Evidence(dialect="openai", status=429, codes=("odd\x07" + "x" * 99, "insufficient_quota"))
     assert decide(evidence).code == "insufficient_quota"

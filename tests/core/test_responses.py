@@ -65,6 +65,7 @@ STREAMS = [
     ("completed", [CREATED, DELTA, done(response=response("completed", TEXT))], None),
     ("the terminal event repeats no output", [CREATED, DELTA, done(response=response("completed"))], None),
     ("only a tool call", [CREATED, {"type": "response.output_item.done", "item": call("{}")}, done(response=response("completed"))], None),
+    ("an event of no interest", [CREATED, {"type": "response.in_progress"}, DELTA, done(response=response("completed"))], None),
     ("incomplete", [CREATED, DELTA, done("response.incomplete", response=incomplete("max_output_tokens"))], "TRUNCATED/max_tokens"),
     ("failed", [CREATED, done("response.failed", response=response("failed", error={"code": "rate_limit_exceeded"}))], "RATE_LIMITED/requests"),
     ("a flat error event", [CREATED, done("error", code="server_error", message="x", param=None)], "SERVER/internal"),

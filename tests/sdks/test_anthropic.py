@@ -150,7 +150,7 @@ def test_the_stream_helper(play, lines, action, verdict):
 @pytest.mark.parametrize("name", CLIENTS)
 def test_the_clients_of_the_clouds(play, name, asynchronous):
     if not hasattr(anthropic, name):
-        pytest.skip(f"this major has no {name}")
+        pytest.skip(f"this major of anthropic has no {name}")
     seen = play(maker(name), CALLS["messages"], error(429, "rate_limit_error"), asynchronous)
     assert seen.verdict == "RATE_LIMITED/requests"
     assert seen.labels["gen_ai.provider.name"] == CLIENTS[name][1]
