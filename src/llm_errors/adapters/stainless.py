@@ -101,6 +101,8 @@ class Stainless:
         model = body.get("model") if isinstance(body, Mapping) else None
         asked = (options.method, options.url, model if isinstance(model, str) else None, bool(kwargs.get("stream")))
         base = instance.__dict__.get("_base_url")
+        if base is None:
+            return self._info(instance, *asked)
         known = _KNOWN.get(instance)
         if known is None or known[0] is not base or len(known[1]) >= _KNOWN_LIMIT:
             known = _KNOWN[instance] = (base, {})
