@@ -196,6 +196,9 @@ BODIES = [
     ({"error": {"details": {"error_code": "deep"}, "type": "t"}}, ("deep", "t")),
     ({"type": "kind", "error": {"message": "m"}}, ("kind",)),
     ({"error": "plain words"}, ()),
+    ({"success": False, "errors": [{"code": 4006, "message": "m"}]}, ("4006",)),
+    ({"success": False, "errors": ["words", 7]}, ()),
+    ({"message": "m", "errors": [{"code": 4006}]}, ()),
 ]
 
 
@@ -214,6 +217,11 @@ def test_codes_of_bodies_of_any_shape(body, codes):
         ({"detail": [{"msg": "field required"}]}, "field required"),
         ({"detail": []}, ""),
         ({"message": {"message": "nested"}}, "nested"),
+        ({"error": {"message": "{'error': 'printed by a proxy', 'more': 'x'}"}}, "printed by a proxy"),
+        ({"error": {"code": 400, "message": "m", "metadata": {"raw": '{"error": {"message": "behind"}}'}}}, "behind"),
+        ({"error": {"code": 400, "message": "m", "metadata": {"raw": '{"message": "behind"}'}}}, "behind"),
+        ({"error": {"code": 400, "message": "m", "metadata": {"raw": "a page"}}}, "m"),
+        ({"error": {"code": 429, "message": "m", "metadata": {"raw": '{"message": "of another account"}'}}}, "m"),
         ("<html>page</html>", ""),
     ],
     ids=repr,
@@ -229,6 +237,8 @@ def test_messages_of_bodies_of_any_shape(body, message):
         ("Rate limit reached: Limit 10000, Used 9000, Requested 3000.", False),
         ("One request needs 41,000 tokens; the minute allows 20,000.", True),
         ("Please slow down.", False),
+        ("Rate limit reached for gpt-4o: Limit 30000, Used 29000, Requested 2000.", False),
+        ("Rate limit reached for llama-3.1: Limit 6000, Requested 9000.", True),
     ],
 )
 def test_a_request_above_the_whole_limit_is_told_from_one_too_many(message, exceeds):
@@ -246,6 +256,38 @@ def test_findings_of_a_body():
     assert {"moderation", "upstream"} <= bodies.read(
         {"error": {"metadata": {"reasons": ["x"], "provider_name": "P"}}}
     ).facts
+
+
+GOOGLES = {"code": 403, "status": "PERMISSION_DENIED", "details": [{"reason": "BILLING_DISABLED"}]}
+
+
+@pytest.mark.parametrize("body", [{"error": GOOGLES}, [{"error": GOOGLES}], GOOGLES], ids=["object", "list", "inner"])
+def test_an_error_object_of_googles_is_read_as_one_whoever_carries_it(body):
+    assert classify(SDKError(status_code=403, body=body)).reason == "billing"
+
+
+def test_a_google_status_alone_makes_no_error_of_googles():
+    assert bodies.read({"error": {"code": "PERMISSION_DENIED", "status": "PERMISSION_DENIED"}}).dialect == ""
+    assert bodies.read({"error": {"code": 403, "status": "Forbidden"}}).dialect == ""
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("ThrottlingException", "ThrottlingException"),
+        ("ValidationException:http://internal", "ValidationException"),
+        ("com.amazon.coral#AccessDeniedException", "AccessDeniedException"),
+        (":", ""),
+    ],
+)
+def test_aws_names_the_exception_in_a_header(header, code):
+    read = exceptions.read(SDKError(status_code=400, response=Response(400, {"x-amzn-errortype": header})))
+    assert read.codes == ((code,) if code else ())
+
+
+def test_a_named_quota_of_a_day_is_found_in_the_metadata_too():
+    body = {"error": {"details": [{"metadata": {"quota_limit": "RequestsPerDayPerUser"}}]}}
+    assert "quota_per_day" in bodies.read(body).facts
 
 
 def test_a_provider_hint_names_the_dialect():

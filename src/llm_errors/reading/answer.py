@@ -68,7 +68,7 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
     body = bodies.read({"error": error} if isinstance(error, str) else error)
     return Evidence(
         channel="in_band",
-        dialect=dialect,
+        dialect=body.dialect or dialect,
         status=body.status,
         codes=body.codes,
         finish_reason=finish_reason,
@@ -84,6 +84,9 @@ def unexpected(dialect: str, result: Any) -> Answer:
     if isinstance(result, str | bytes | int | float | list | tuple):
         return Answer(suspect(dialect, "unexpected_body"))
     error = field(result, "error")
+    told = bodies.base_resp(result)
+    if told is not None:
+        return Answer(embedded_error("openai", told))
     if error is not None:
         return Answer(embedded_error(dialect, error if isinstance(error, str) else {"error": error}))
     return Answer(embedded_error(dialect, result) if is_flat_error(result) else suspect(dialect, "unexpected_body"))

@@ -26,6 +26,8 @@ class ErrorBody:
     status: int | None = None
     retry_after: float | None = None
     facts: frozenset[str] = frozenset()
+    dialect: str = ""
+    """Whose error object it is, where its shape tells: it may come through another vendor's SDK."""
 
 
 NOTHING = ErrorBody()
@@ -39,6 +41,8 @@ def read(body: Any) -> ErrorBody:
     if body is None or isinstance(body, str | bytes):
         return NOTHING
     error = parsed(field(body, "error", "Error"))
+    if error is None and _message(body) == "":
+        error = next((entry for entry in items(field(body, "errors"))[:8] if isinstance(entry, Mapping)), None)
     if isinstance(error, str):
         return _read_object(body, body, error)
     return _read_object(error if _is_object(error) else body, body, "")
@@ -64,11 +68,35 @@ def _read_object(error: Any, outer: Any, said: str) -> ErrorBody:
     found = [c for c in map(_code, raw) if c]
     return ErrorBody(
         codes=tuple(dict.fromkeys(c for c in found if _http(c) is None)),
-        message=said or _message(error) or _message(outer),
+        message=said or _upstream_message(error) or _message(error) or _message(outer),
         status=next((s for s in map(_http, found) if s is not None), None),
         retry_after=_wait(error, outer, details),
         facts=frozenset(_facts(error, details)),
+        dialect="google" if _is_googles(error) else "",
     )
+
+
+def base_resp(answer: Any) -> dict[str, Any] | None:
+    """MiniMax's error in an answer of HTTP 200, as an error object; None if it says that all went well."""
+    told = field(answer, "base_resp")
+    code = number(field(told, "status_code"))
+    if not code:
+        return None
+    return {"error": {"code": code, "message": text(field(told, "status_msg")), "base_resp": True}}
+
+
+_CANONICAL = frozenset(
+    (
+        *("CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS"),
+        *("PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE"),
+        *("UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"),
+    )
+)
+
+
+def _is_googles(error: Any) -> bool:
+    """A number as the code and a name of `google.rpc.Code` as the status: nobody else writes errors so."""
+    return number(field(error, "code")) is not None and text(field(error, "status"), 32) in _CANONICAL
 
 
 def _details(error: Any) -> list[Any]:
@@ -90,7 +118,21 @@ def _message(error: Any) -> str:
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None
     said = text(found) or text(field(found, "message"))
+    wrapped = _PRINTED.match(said)
+    said = wrapped["said"] if wrapped else said
     return "" if said.lstrip().startswith("<") else said  # a page is no message
+
+
+_PRINTED = re.compile(r"""\{'error': (?P<quote>['"])(?P<said>.*?)(?P=quote)(?:\}|, ['"])""", re.DOTALL)
+"""LiteLLM's proxy prints a dict into the message field."""
+
+
+def _upstream_message(error: Any) -> str:
+    """What the provider behind a router said about a bad request; of a busy one's account nothing is read."""
+    if number(field(error, "code")) not in (400, 413, 422):
+        return ""
+    raw = parsed(field(field(error, "metadata"), "raw"))
+    return _message(field(raw, "error")) or _message(raw) if _is_object(raw) else ""
 
 
 def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:
@@ -104,16 +146,14 @@ def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:
 
 
 def _facts(error: Any, details: list[Any]) -> list[str]:
-    found = []
-    metadata = field(error, "metadata")
-    if items(field(metadata, "reasons")) or field(metadata, "flagged_input") is not None:
-        found.append("moderation")
-    if text(field(metadata, "provider_name")):
-        found.append("upstream")
+    found = _metadata_facts(field(error, "metadata"))
+    if field(error, "base_resp") is True:
+        found.append("base_resp")
     filtered = field(field(error, "innererror"), "content_filter_result", "content_filter_results")
     if field(field(filtered, "jailbreak"), "filtered", "detected") is True:
         found.append("jailbreak")
-    quota = " ".join(text(field(v, "quotaId")) for d in details for v in items(field(d, "violations"))[:8])
+    names = [text(field(v, "quotaId")) for d in details for v in items(field(d, "violations"))[:8]]
+    quota = " ".join((*names, *(text(field(field(d, "metadata"), "quota_limit")) for d in details)))
     if "PerDay" in quota:
         found.append("quota_per_day")
     if "Token" in quota:
@@ -125,8 +165,20 @@ def _facts(error: Any, details: list[Any]) -> list[str]:
     return found
 
 
-_ASKED = re.compile(r"\b(?:requested|needs?|asks? for|requires?)\D{0,20}?(\d[\d,_]{0,12})")
-_ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)\D{0,20}?(\d[\d,_]{0,12})")
+def _metadata_facts(metadata: Any) -> list[str]:
+    """What a router adds to an error."""
+    found = []
+    if items(field(metadata, "reasons")) or field(metadata, "flagged_input") is not None:
+        found.append("moderation")
+    if text(field(metadata, "provider_name")):
+        found.append("upstream")
+    return found
+
+
+_AMOUNT = r"\D{0,20}?(?<![\w.-])(\d[\d,_]{0,12})(?![\w-])"
+"""A number that stands alone: the digits in the name of a model are no limit."""
+_ASKED = re.compile(r"\b(?:requested|needs?|asks? for|requires?)" + _AMOUNT)
+_ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)" + _AMOUNT)
 
 
 def _exceeds_limit(message: str) -> bool:

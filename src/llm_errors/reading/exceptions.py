@@ -47,10 +47,11 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     http = _status(bearer)
     embedded = http is None or http == 200
     codes = body.codes or _attribute_codes(bearer) or _framed_code(links[0], chain[0])
+    codes = _header_code(bearer) + codes
     says_something = bool(codes or body.status or body.message)
     return Evidence(
         channel="thrown",
-        dialect=next((d for names in chain if (d := causes.dialect_of(names))), dialect),
+        dialect=body.dialect or next((d for names in chain if (d := causes.dialect_of(names))), dialect),
         provider=provider,
         status=(body.status or _valid(field(bearer, "code"))) if embedded else http,
         codes=codes,
@@ -120,6 +121,13 @@ def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
     """The exception type of a frame of AWS' event stream, as anthropic 0 puts it into a plain text."""
     found = _FRAME.search(str(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
     return (found[1],) if found else ()
+
+
+def _header_code(exc: BaseException) -> tuple[str, ...]:
+    """AWS names the exception in a header; its bodies hold a text and no code."""
+    told = text(field(field(field(exc, "response"), "headers"), "x-amzn-errortype"), 256)
+    name = printable(told.partition(":")[0].rpartition("#")[2]).strip()
+    return (name,) if name else ()
 
 
 def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:

@@ -4,6 +4,7 @@ from itertools import repeat
 from typing import Any
 
 from llm_errors.evidence import Evidence
+from llm_errors.reading import bodies
 from llm_errors.reading.answer import (
     Answer,
     Identity,
@@ -189,7 +190,8 @@ class ChatChunks:
         self._keep_usage(chunk)
         if not self._prompt_filtered:
             self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
-        self._keep_error(field(chunk, "error") or (chunk if is_flat_error(chunk) else None), "")
+        error = field(chunk, "error") or (chunk if is_flat_error(chunk) else None)
+        self._keep_error(error or field(bodies.base_resp(chunk), "error"), "")
 
     def _keep_error(self, error: Any, finish_reason: str) -> None:
         if error is not None and self._error is None:
