@@ -23,6 +23,7 @@ WHOLE = [
     ("nothing", message("end_turn"), "UNKNOWN/empty_response"),
     ("only a thought", message("end_turn", {"type": "thinking", "thinking": "hm"}), "UNKNOWN/empty_response"),
     ("unknown stop reason", message("x1", TEXT), "UNKNOWN/unrecognised_finish_reason"),
+    ("a long prompt, said in mid-stream", {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9"}}, "BAD_REQUEST/context_overflow"),
     ("an error in its place", {"type": "error", "error": {"type": "overloaded_error", "message": "x"}}, "SERVER/overloaded"),
     ("content of a wrong type", {"type": "message", "content": "x"}, "UNKNOWN/unexpected_body"),
 ]  # fmt: skip

@@ -54,6 +54,8 @@ WHOLE = [
     ("error beside no choices", answer(error={"code": "insufficient_quota"}), "CALL_BUDGET/insufficient_quota"),
     ("error in place of choices", {"error": {"code": 402, "message": "pay"}}, "CALL_BUDGET/billing"),
     ("error as a string", {"error": "no"}, "UNKNOWN/unexpected_body"),
+    ("a number of MiniMax's in place of choices", {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "x"}}, "CALL_BUDGET/billing"),
+    ("MiniMax says that all went well", answer(choice(), base_resp={"status_code": 0, "status_msg": ""}), None),
     ("choices of a wrong type", {"choices": 7}, "UNKNOWN/unexpected_body"),
     ("a null choice", answer(None), "UNKNOWN/unexpected_body"),
     ("a string choice", answer("x"), "UNKNOWN/unexpected_body"),
@@ -125,6 +127,7 @@ STREAMS = [
     ("an error in a chunk", [HELLO, {**chunk("error"), "error": {"code": 502}}], "SERVER/upstream"),
     ("an error in place of a chunk", [HELLO, {"choices": None, "error": {"code": "server_error"}}], "SERVER/internal"),
     ("a flat error event", [{"choices": None, "type": "error", "code": "rate_limit_exceeded", "message": "x"}], "RATE_LIMITED/requests"),
+    ("a number of MiniMax's in place of a chunk", [HELLO, {"choices": None, "base_resp": {"status_code": 1002, "status_msg": "x"}}], "RATE_LIMITED/requests"),
     ("groq's error string", [HELLO, {**STOP, "x_groq": {"error": "over capacity"}}], "UNKNOWN/unexpected_body"),
     ("the first error counts", [{"choices": None, "error": {"code": 401}}, {"choices": None, "error": {"code": 500}}], "AUTH/invalid_key"),
 ]  # fmt: skip

@@ -19,6 +19,8 @@ CASES = [
     ({"codes": ("invalid_request_error",), "status": 429}, "RATE_LIMITED/requests", "status"),
     ({"codes": ("invalid_request_error",)}, "BAD_REQUEST/invalid_parameter", "code"),
     ({"codes": ("api_error",), "status": 503}, "SERVER/unavailable", "status"),
+    # what the text of a moderated request says of money is no matter of money
+    ({"status": 403, "facts": frozenset({"moderation"}), "message": "flagged; no credits were charged"}, "PROMPT_BLOCKED/moderation", "status"),
     # a finish reason over content and status
     ({"finish_reason": "length", "facts": frozenset({"invalid_arguments"}), **IN_BAND}, "TRUNCATED/max_tokens", "finish_reason"),
     ({"finish_reason": "stop", "facts": frozenset({"refusal"}), **IN_BAND}, "OUTPUT_BLOCKED/refusal", "content"),

@@ -1,5 +1,7 @@
 """Rows of one wire dialect: what such rows have in common, said once."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from llm_errors.rules._rule import Rule, words
@@ -34,3 +36,11 @@ class Dialect:
         """A row for what the message of such a status says: it refines the rows of the status."""
         row = f"{self.name}.says.{row_id}"
         return Rule(row, error_class, reason, dialects=self.only, status=status, says=says, weight=1)
+
+    def in_stream(self, rows: Iterable[Rule], codes: str) -> tuple[Rule, ...]:
+        """The same knowledge about a bad request for errors in mid-stream, where a vague code stands for the status."""
+        return tuple(
+            replace(row, id=row.id.replace(".says.", ".stream."), status=frozenset(), codes=words(codes), generic=True)
+            for row in rows
+            if row.says and 400 in row.status
+        )

@@ -43,7 +43,12 @@ STATUS: Final = (
     ),
     Rule("common.http.404.model", E.NOT_FOUND, "model", status=frozenset({404}), facts=words("error_object")),
     Rule(
-        "common.http.403.moderation", E.PROMPT_BLOCKED, "moderation", status=frozenset({403}), facts=words("moderation")
+        "common.http.403.moderation",
+        E.PROMPT_BLOCKED,
+        "moderation",
+        status=frozenset({403}),
+        facts=words("moderation"),
+        weight=2,
     ),
 )
 

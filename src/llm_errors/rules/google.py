@@ -18,6 +18,12 @@ def _canonical(row_id: str, error_class: E, reason: str, codes: str, weight: int
     return _code(f"rpc.{row_id}", error_class, reason, codes, canonical=True, weight=weight, **more)
 
 
+def _said(row_id: str, error_class: E, reason: str, status: set[int], *says: str) -> Rule:
+    """The canonical names are of the status' own rank, and weigh more than a status alone."""
+    row = f"google.says.{row_id}"
+    return Rule(row, error_class, reason, dialects=_DIALECT.only, status=frozenset(status), says=says, weight=2)
+
+
 CODES: Final = (
     _code("key", E.AUTH, "invalid_key", "API_KEY_INVALID"),
     _code("key.expired", E.AUTH, "expired", "API_KEY_EXPIRED ACCESS_TOKEN_EXPIRED"),
@@ -32,7 +38,8 @@ CODES: Final = (
     _code("rate.daily", E.RATE_LIMITED, "daily_quota", "RATE_LIMIT_EXCEEDED rateLimitExceeded", facts=words("quota_per_day")),
     _code("rate.tokens", E.RATE_LIMITED, "tokens", "RATE_LIMIT_EXCEEDED rateLimitExceeded", facts=words("quota_tokens")),
     _code("rate.quota", E.RATE_LIMITED, "service_quota", "RESOURCE_QUOTA_EXCEEDED"),
-    _code("rate.dailyLimit", E.RATE_LIMITED, "daily_quota", "dailyLimitExceeded quotaExceeded"),
+    _code("capacity", E.SERVER, "overloaded", "MODEL_CAPACITY_EXHAUSTED"),
+    _code("rate.dailyLimit", E.RATE_LIMITED, "daily_quota", "dailyLimitExceeded quotaExceeded QUOTA_EXHAUSTED"),
     _canonical("unauthenticated", E.AUTH, "invalid_key", "UNAUTHENTICATED"),
     _canonical("denied", E.AUTH, "permission_denied", "PERMISSION_DENIED"),
     _canonical("not_found", E.NOT_FOUND, "model", "NOT_FOUND"),
@@ -92,11 +99,20 @@ OTHERS: Final = (
     Rule("google.stream.garbled", E.UNKNOWN, "unexpected_body", exceptions=words("google.genai.UnknownApiResponseError"), weight=4),
     Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_DIALECT.only, status=frozenset({400}), says=(
          "exceeds the maximum number of tokens", "input token count", "context length"), weight=2),
+    _said("history", E.BAD_REQUEST, "malformed_history", {400}, "number of function response parts", "comes immediately after a",
+          "requests alternate between user and model", "requests end with a user role", "missing a thought_signature"),
+    _said("media", E.BAD_REQUEST, "invalid_media", {400}, "unable to process input image", "provided image is not valid",
+          "unsupported mime type", "document has no pages", "cannot fetch content from the provided url"),
+    _said("too_large", E.BAD_REQUEST, "request_too_large", {400}, "request payload size exceeds"),
+    _said("blocked", E.PROMPT_BLOCKED, "safety", {400}, "violate google's responsible ai practices"),
+    _said("billing", E.CALL_BUDGET, "billing", {400, 429}, "prepayment credits are depleted", "only accessible to billed users"),
+    _said("spend_limit", E.CALL_BUDGET, "spend_limit", {429}, "monthly spending cap"),
+    _said("key.missing", E.AUTH, "missing_key", {400}, "missing or invalid authorization header"),
     Rule("google.says.key", E.AUTH, "invalid_key", dialects=_DIALECT.only, status=frozenset({400}), says=(
          "api key not valid", "api key expired"), weight=2),
     Rule("google.says.region", E.AUTH, "region", dialects=_DIALECT.only, status=frozenset({400, 403}), says=(
          "user location is not supported",), weight=2),
-    Rule("google.says.overloaded", E.SERVER, "overloaded", dialects=_DIALECT.only, status=frozenset({503}), says=("overloaded",), weight=2),
+    Rule("google.says.overloaded", E.SERVER, "overloaded", dialects=_DIALECT.only, status=frozenset({503}), says=("overloaded", "experiencing high demand"), weight=2),
 )  # fmt: skip
 
 ROWS: Final = (*CODES, *FINISH, *BLOCK, *OTHERS)
