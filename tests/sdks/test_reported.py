@@ -25,6 +25,17 @@ def nested(message, **more):
     return {"error": {"message": message, **more}}
 
 
+def coded(code, message="", **more):
+    return {"error": {"code": code, "message": message, **more}}
+
+
+def googles(code, status, message, *details):
+    """Gemini behind openai's wire format: the body is a list."""
+    return [{"error": {"code": code, "status": status, "message": message, "details": list(details)}}]
+
+
+BAD = "invalid_request_error"
+LIMIT = {"type": "tokens", "code": "rate_limit_exceeded"}
 UPSTREAM = {"code": 429, "metadata": {"raw": "busy", "provider_name": "P"}}
 REPORTED = {
     "vllm: context": (400, flat("This model's maximum context length is 8 tokens."), "BAD_REQUEST/context_overflow"),
@@ -65,6 +76,148 @@ REPORTED = {
     "azure: gateway": (401, {"statusCode": 401, "message": "Access denied"}, "AUTH/invalid_key"),
     "xai: key": (400, {"code": "Client specified an invalid argument", "error": "Incorrect API key provided: xx."},
         "AUTH/invalid_key"),
+    "openai: the digits of a model's name are no limit": (
+        429, nested("Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.", **LIMIT),
+        "RATE_LIMITED/tokens"),
+    "openai: requests of the day": (
+        429, nested("Rate limit reached on requests per day (RPD): Limit 200, Used 200, Requested 1.",
+            type="requests", code="rate_limit_exceeded"), "RATE_LIMITED/daily_quota"),
+    "openai: scopes of a key": (
+        401, nested("You have insufficient permissions for this operation. Missing scopes: x", type=BAD), "AUTH/permission_denied"),
+    "openai: misspelt history": (
+        400, nested("messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", type=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "openai: no output for a call": (
+        400, nested("No tool output found for function call c.", type=BAD), "BAD_REQUEST/malformed_history"),
+    "openai: reasoning without its item": (
+        400, nested("Item 'rs' of type 'reasoning' was provided without its required following item.", type=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "openai: too many inputs at once": (
+        400, nested("max 9 tokens per request", code="max_tokens_per_request"), "BAD_REQUEST/request_too_large"),
+    "openai: a file too big, typed as its own error": (
+        413, nested("Maximum content size limit exceeded", type="server_error"), "BAD_REQUEST/request_too_large"),
+    "openai: file format": (
+        400, nested("Invalid file format. Supported formats: x", type=BAD), "BAD_REQUEST/invalid_media"),
+    "azure: role": (401, coded("PermissionDenied", "The principal lacks the data action"), "AUTH/permission_denied"),
+    "azure: image filter": (400, coded("contentFilter"), "PROMPT_BLOCKED/content_filter"),
+    "azure: gateway quota": (
+        403, {"statusCode": 403, "message": "Out of call volume quota."}, "CALL_BUDGET/insufficient_quota"),
+    "openrouter: limit of a key": (
+        403, coded(403, "Key limit exceeded (total limit)."), "CALL_BUDGET/spend_limit"),
+    "openrouter: moderation that charged nothing": (
+        403, coded(403, "Your input was flagged. No credits were charged.", metadata={"reasons": ["violence"]}),
+        "PROMPT_BLOCKED/moderation"),
+    "openrouter: a long prompt upstream": (
+        400, coded(400, "Provider returned error", metadata={"raw": '{"error": {"message": "prompt is too long: 9"}}'}),
+        "BAD_REQUEST/context_overflow"),
+    "deepseek: risk": (400, nested("Content Exists Risk", type=BAD, code=BAD), "PROMPT_BLOCKED/moderation"),
+    "xai: no credits yet": (
+        403, {"code": "no permission", "error": "Your newly created team doesn't have any credits yet."}, "CALL_BUDGET/billing"),
+    "xai: spending limit": (
+        429, {"code": "Some resource has been exhausted", "error": "Your team reached its monthly spending limit."},
+        "CALL_BUDGET/spend_limit"),
+    "xai: usage guidelines": (
+        403, {"code": "no permission", "error": "Content violates usage guidelines."}, "PROMPT_BLOCKED/moderation"),
+    "glm: balance": (429, coded("1113", "x"), "CALL_BUDGET/billing"),
+    "glm: five hours are used up": (429, coded("1308", "Usage limit reached for 5 hour."), "RATE_LIMITED/daily_quota"),
+    "glm: concurrency": (429, coded("1302", "x"), "RATE_LIMITED/concurrency"),
+    "glm: not in the plan": (429, coded("1311", "x"), "AUTH/permission_denied"),
+    "glm: locked": (429, coded("1112", "x"), "AUTH/account_disabled"),
+    "glm: content": (400, coded("1301", "x"), "PROMPT_BLOCKED/content_filter"),
+    "glm: long prompt": (400, coded("1261", "x"), "BAD_REQUEST/context_overflow"),
+    "a number means nothing under another status": (500, coded("1113", "x"), "SERVER/internal"),
+    "kimi: quota": (429, nested("x", type="exceeded_current_quota_error"), "CALL_BUDGET/insufficient_quota"),
+    "kimi: quota as a 403": (403, nested("x", type="exceeded_current_quota_error"), "CALL_BUDGET/insufficient_quota"),
+    "kimi: tokens of the day": (
+        429, nested("reached organization TPD rate limit, current: 9, limit: 8", type="rate_limit_reached_error"),
+        "RATE_LIMITED/daily_quota"),
+    "kimi: concurrency": (
+        429, nested("reached max organization concurrency: 1", type="rate_limit_reached_error"), "RATE_LIMITED/concurrency"),
+    "kimi: long prompt": (
+        400, nested("Your request exceeded model token limit: 8192", type=BAD), "BAD_REQUEST/context_overflow"),
+    "ark: overdue": (403, coded("AccountOverdueError", "x", type="Forbidden"), "CALL_BUDGET/billing"),
+    "ark: own limit": (429, coded("SetLimitExceeded", "x", type="TooManyRequests"), "CALL_BUDGET/spend_limit"),
+    "ark: tokens": (
+        429, coded("RateLimitExceeded.EndpointTPMExceeded", "x", type="TooManyRequests"), "RATE_LIMITED/tokens"),
+    "ark: overload": (429, coded("ServerOverloaded", "x", type="TooManyRequests"), "SERVER/overloaded"),
+    "ark: input": (
+        400, coded("InputTextSensitiveContentDetected", "x", type="BadRequest"), "PROMPT_BLOCKED/content_filter"),
+    "ark: output": (
+        400, coded("OutputImageSensitiveContentDetected", "x", type="BadRequest"), "OUTPUT_BLOCKED/content_filter"),
+    "qwen: arrears": (400, coded("Arrearage", "x", type="Arrearage"), "CALL_BUDGET/billing"),
+    "qwen: free tier": (403, coded("AllocationQuota.FreeTierOnly", "x"), "CALL_BUDGET/insufficient_quota"),
+    "qwen: inspected output": (
+        400, {"code": "DataInspectionFailed", "message": "Output data may contain inappropriate content."},
+        "OUTPUT_BLOCKED/content_filter"),
+    "qwen: inspected input": (
+        400, coded("data_inspection_failed", "Input data may contain inappropriate content."),
+        "PROMPT_BLOCKED/content_filter"),
+    "minimax: balance": (429, nested("x", type="insufficient_balance_error"), "CALL_BUDGET/billing"),
+    "minimax: a number under HTTP 200": (
+        200, {"id": "", "choices": None, "base_resp": {"status_code": 1004, "status_msg": "login fail"}}, "AUTH/invalid_key"),
+    "siliconflow: balance": (
+        403, {"code": 30001, "message": "Sorry, your account balance is insufficient"}, "CALL_BUDGET/billing"),
+    "siliconflow: long prompt": (
+        400, {"code": 20015, "message": "length of prompt_tokens (9) must be less than max_seq_len (8)."},
+        "BAD_REQUEST/context_overflow"),
+    "nim: degraded": (
+        400, {"status": 400, "title": "Bad Request", "detail": "Function id '3b': DEGRADED function cannot be invoked"},
+        "SERVER/unavailable"),
+    "github: requests of the day": (
+        429, coded("RateLimitReached", "Rate limit of 50 per 86400s exceeded for UserByModelByDay."), "RATE_LIMITED/daily_quota"),
+    "github: unavailable model": (400, coded("unavailable_model", "x"), "NOT_FOUND/model"),
+    "huggingface: no provider has the model": (400, coded("model_not_supported", "x", type=BAD), "NOT_FOUND/model"),
+    "tgi: long prompt": (
+        422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8.", "error_type": "validation"},
+        "BAD_REQUEST/context_overflow"),
+    "cloudflare: free share of the day": (
+        429, {"success": False, "errors": [{"code": 4006, "message": "used up"}]}, "RATE_LIMITED/daily_quota"),
+    "cloudflare: no such model": (
+        400, {"success": False, "errors": [{"code": 5007, "message": "x"}]}, "NOT_FOUND/model"),
+    "cloudflare: guardrail": (
+        424, {"success": False, "error": [{"code": 2016, "message": "Prompt blocked"}]}, "PROMPT_BLOCKED/guardrail"),
+    "litellm: model not for this key": (401, nested("x", type="key_model_access_denied", code="401"), "AUTH/permission_denied"),
+    "litellm: expired key": (401, nested("x", type="expired_key", code="400"), "AUTH/expired"),
+    "litellm: a printed dict": (
+        400, nested("{'error': '/chat/completions: Invalid model name passed in model=x.'}", type=BAD), "NOT_FOUND/model"),
+    "litellm: policy of the provider behind it": (
+        400, nested("litellm.ContentPolicyViolationError: filtered", code="400"), "PROMPT_BLOCKED/content_filter"),
+    "litellm: guardrail": (
+        400, nested("{'error': 'Violated guardrail policy', 'response': 'x'}", code="400"), "PROMPT_BLOCKED/guardrail"),
+    "vllm: long prompt": (
+        400, flat("The decoder prompt (length 9) is longer than the maximum model length of 8."), "BAD_REQUEST/context_overflow"),
+    "sglang: long prompt": (
+        400, flat("The input (9 tokens) is longer than the model's context length (8 tokens)."), "BAD_REQUEST/context_overflow"),
+    "llama.cpp: overflow while it generates": (
+        500, nested("Context size has been exceeded.", type="server_error", code=500), "BAD_REQUEST/context_overflow"),
+    "lm studio: crash": (400, {"error": "The model has crashed without additional information."}, "SERVER/model_error"),
+    "lm studio: unloaded": (400, {"error": "Model unloaded."}, "SERVER/model_not_ready"),
+    "ollama: payment": (403, nested("your subscription payment is past due.", type="api_error"), "CALL_BUDGET/billing"),
+    "ollama: share of the week": (
+        429, nested("you have reached your weekly usage limit", type="api_error"), "RATE_LIMITED/daily_quota"),
+    "groq: tokens of the day": (
+        429, nested("Rate limit on tokens per day (TPD): Limit 9000, Used 8000, Requested 2000.", **LIMIT), "RATE_LIMITED/daily_quota"),
+    "groq: unparsable output": (400, coded("output_parse_failed", "x", type=BAD), "TOOL_PROTOCOL/malformed_call"),
+    "groq: spend limit": (400, coded("blocked_api_access", "x"), "CALL_BUDGET/spend_limit"),
+    "fireworks: suspended": (
+        412, coded("PRECONDITION_FAILED", "Account suspended, possibly due to reaching the monthly spending limit"),
+        "CALL_BUDGET/spend_limit"),
+    "perplexity: order": (400, nested("Last message must have role `user`.", type="invalid_message"), "BAD_REQUEST/malformed_history"),
+    "mistral: order": (
+        400, {"object": "error", "message": "x", "type": "invalid_request_message_order", "code": "3230"},
+        "BAD_REQUEST/malformed_history"),
+    "gemini: the text of a dead account, of a busy minute": (
+        429, googles(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details.",
+            {"violations": [{"quotaId": "GenerateRequestsPerMinutePerProject"}]}), "RATE_LIMITED/requests"),
+    "gemini: day": (
+        429, googles(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota",
+            {"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]}), "RATE_LIMITED/daily_quota"),
+    "gemini: region": (
+        400, googles(400, "FAILED_PRECONDITION", "User location is not supported for the API use."), "AUTH/region"),
+    "gemini: no header": (
+        400, googles(400, "INVALID_ARGUMENT", "Missing or invalid Authorization header."), "AUTH/missing_key"),
+    "gemini: billing": (
+        403, googles(403, "PERMISSION_DENIED", "x", {"reason": "BILLING_DISABLED"}), "CALL_BUDGET/billing"),
     "quoted text is the caller's": (
         400, nested("Invalid schema: unknown field 'maximum context length'", type="invalid_request_error"),
         "BAD_REQUEST/invalid_parameter"),
