@@ -63,7 +63,7 @@ PLACES: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
     "end of chunks": (CHUNKS_OF, ("end",)),
     "every member of the reader": ((*READERS, *CHUNKS_OF), ("whole", "chunks", "chunk", "end")),
     "exceptions": ((exceptions,), ("read",)),
-    "listener": ((stainless,), ("_observe",)),
+    "listener": ((stainless,), ("_follow", "_is_stream")),
     "call settled": ((RunningCall,), ("settle", "failed", "exhausted")),
     "keeper": ((RunningCall, Keeper), ("keep", "end")),
     "sink open": ((Recorder,), ("open",)),

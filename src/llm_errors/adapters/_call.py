@@ -12,17 +12,16 @@ from llm_errors.adapters._layers import LAYER, Layer
 from llm_errors.adapters._protocol import Adapter, CallInfo
 from llm_errors.adapters._sink import Ending, Sink
 from llm_errors.evidence import Evidence
-from llm_errors.reading import exceptions
+from llm_errors.reading import causes, exceptions
 from llm_errors.reading.answer import Answer, Chunks, suspect
 from llm_errors.reading.fields import parsed
 from llm_errors.safety import overlook, quietly
 
-Asked = tuple[Any, tuple[Any, ...], dict[str, Any]]
-"""What a patched method was called with: its instance, arguments and keywords."""
-
 ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default=None)
 """The call whose SDK code is running in this context."""
 
+NOTHING: Any = object()
+"""No result has been parsed."""
 _FAILED: Any = object()
 _UNREADABLE = Evidence()
 """A failure that our own code could not read."""
@@ -36,8 +35,6 @@ class RunningCall:
     """The mutable half of an observed call."""
 
     __slots__ = (
-        "_answer",
-        "_asked",
         "_chunks",
         "_entered",
         "_first_chunk",
@@ -49,42 +46,56 @@ class RunningCall:
         "_started",
         "adapter",
         "ambient",
+        "args",
         "counted",
+        "heard",
         "info",
+        "instance",
         "instead",
         "keeps",
+        "kwargs",
+        "running",
+        "stopped",
         "unsettled",
     )
 
     def __init__(
-        self, adapter: Adapter, info: CallInfo, sink: Sink, scope: Any, asked: Asked = (None, (), {}), ambient: int = 0
+        self,
+        adapter: Adapter,
+        info: CallInfo,
+        sink: Sink,
+        scope: Any,
+        instance: Any = None,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+        ambient: int = 0,
     ) -> None:
         self.adapter, self.info, self._sink, self._scope = adapter, info, sink, scope
-        self._asked: Asked | None = asked
+        self.instance, self.args, self.kwargs = instance, args, kwargs or {}  # what the SDK is to be called with
         self.ambient = ambient
+        self.running = True
+        self.heard = NOTHING  # the last result that the SDK has parsed
+        self.stopped: float | None = None  # when the answer was there, if it is judged only later
         self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
         self.counted = False
         self.keeps = 0  # the number of the keeper that may end the call
         self.unsettled = [True]  # popped once: list.pop is atomic, whichever thread settles
         self._retries = 0
         self._pending: Evidence | None = None
-        self._answer: Answer | None = None
         self._chunks: Chunks | None = None
         self._first_chunk: float | None = None
         self._layer: Layer | None = LAYER.get()
         if self._layer is not None:
             self._layer.began += 1
         self._started = perf_counter()
-        self._entered = ACTIVE.set(self)
+        self._entered: Any = ACTIVE.set(self)
 
     # --- while the SDK's code runs ---
 
     def asks(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call that begins inside this one is the same: an inner class of one chain passes on what it got."""
-        if self._asked is None or self._asked[0] is not instance:
-            return False
-        own = (*self._asked[1], *self._asked[2].values())
-        return [*map(id, own)] == [*map(id, (*args, *kwargs.values()))]
+        own = (*self.args, *self.kwargs.values())
+        return self.instance is instance and [*map(id, own)] == [*map(id, (*args, *kwargs.values()))]
 
     def since(self, started: float, first_chunk: float | None) -> None:
         """The call had begun before it was entered."""
@@ -92,13 +103,16 @@ class RunningCall:
 
     def leave(self) -> None:
         """The SDK's code no longer runs. From another context (a coroutine closed elsewhere) nothing is undone."""
-        self._asked = None  # a stream outlives the call, and need not keep its messages alive
+        self.running = False
         try:
             if ACTIVE.get() is self:
                 ACTIVE.reset(self._entered)
                 self._sink.leave(self._scope)
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             overlook("leave", error)
+        # A stream outlives this: it need not keep the client, the messages and the whole context alive.
+        self.instance = self._entered = None
+        self.args, self.kwargs = (), {}
 
     def attempt_begins(self) -> None:
         """A further attempt: the one before it is hidden from the caller."""
@@ -123,20 +137,21 @@ class RunningCall:
         if quietly("returned", _FAILED, self.adapter.returned, self, result) is _FAILED:
             quietly("returned", None, self.settle, Answer())
 
-    def observe(self, result: Any) -> Answer:
-        """Read a whole answer; should the SDK still raise over it, what was seen in it tells why."""
-        self._answer = self.info.reader.whole(result)
-        return self._answer
+    def judge(self, result: Any) -> None:
+        """The call ended with this result."""
+        self.settle(self.info.reader.whole(result))
 
     def failed(self, exc: BaseException) -> None:
         """The call ended with this exception."""
         if exceptions.is_cancellation(exc):
-            self.abandoned()
+            _drops.settle(self.abandoned)  # a collection may throw it into a coroutine that nobody awaits any more
             return
         evidence = quietly("failure", _UNREADABLE, self._read, exc)
-        answer = self._answer or self._seen()
-        if self._answer is not None and self._answer.suspicion is not None:
-            evidence = replace(self._answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
+        answer = self._seen()
+        if self.heard is not NOTHING and not causes.is_of_a_request(evidence):
+            answer = quietly("answer", answer, self.info.reader.whole, self.heard)
+            if answer.suspicion is not None:  # the SDK raised over what it had parsed: that tells why
+                evidence = replace(answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
         self.settle(answer, evidence)
 
     def abandoned(self) -> None:
@@ -162,16 +177,20 @@ class RunningCall:
         first = self._first_chunk
         if evidence is not None and first is not None:
             evidence = replace(evidence, partial_output=True)
+        now = perf_counter()
+        ended = now if self.stopped is None else self.stopped
         ending = Ending(
             self.info,
             evidence,
             cancelled,
             answer,
-            perf_counter() - self._started,
+            ended - self._started,
+            now - ended,
             None if first is None else first - self._started,
             self._retries,
             self.counted,
         )
+        self.heard = NOTHING
         if self._layer is not None:
             self._layer.ended(evidence is not None or cancelled)
         self._sink.close(self._scope, ending)
@@ -251,7 +270,8 @@ class RunningCall:
         The last object counts: a raw response that has been parsed into a stream may go.
         """
         self.keeps += 1
-        vars(holder)[HOLDER] = Keeper(self, unread)
+        vars(holder)[HOLDER] = keeper = Keeper(self, unread)
+        _drops.at_exit(keeper)
 
     def keep_too(self, holder: Any, other: Any) -> None:
         """Let a second object, such as the observer of a body, end what the first one keeps."""

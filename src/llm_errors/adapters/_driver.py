@@ -6,6 +6,7 @@ the call is seen where their span is current, whoever came first.
 """
 
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -51,6 +52,7 @@ class Driver:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._patches: list[_Patch] = []
+        self._targets: dict[str, list[tuple[Adapter, Target]]] = {}
         self.active = True
         self.found: dict[str, str] = {}
         """Target name -> `patched`, `not imported`, `not wanted` or `missing`."""
@@ -58,14 +60,22 @@ class Driver:
     def install(self, adapter: Adapter) -> None:
         """Patch the adapter's targets, each now or when its module is imported."""
         _drops.watch()
+        if self not in _active:
+            _active.append(self)
         for target in adapter.targets():
             self.found[target.name] = "not imported"
-            hook = functools.partial(self._imported, adapter, target)
-            wrapt.register_post_import_hook(hook, target.module)
+            self._targets.setdefault(target.module, []).append((adapter, target))
+            if target.module in sys.modules:
+                self._imported(adapter, target, sys.modules[target.module])
+            elif target.module not in _hooked:
+                _hooked.add(target.module)
+                wrapt.register_post_import_hook(_import_hook, target.module)
 
     def uninstall(self) -> None:
         """Take all patches out; wrappers that someone still holds go inert."""
         self.active = False
+        if self in _active:
+            _active.remove(self)
         for patch in reversed(self._patches):
             quietly("uninstrument", None, patch.undo)
         self._patches.clear()
@@ -73,8 +83,12 @@ class Driver:
 
     def _imported(self, adapter: Adapter, target: Target, module: Any) -> None:
         """A raising hook would break the application's `import`."""
-        if self.active:
-            quietly("patch", None, self._patch, adapter, target, module)
+        quietly("patch", None, self._patch, adapter, target, module)
+
+    def imported(self, module: Any) -> None:
+        """A module has been imported that some targets wait for."""
+        for adapter, target in self._targets.get(module.__name__, ()):
+            self._imported(adapter, target, module)
 
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
         owner = getattr(module, target.owner, None) if target.owner else module
@@ -92,10 +106,20 @@ class Driver:
 
     def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
         *_, ((holder, name), original) = _places.layers(owner, target.attribute)
-        wrapper = WRAPPERS[target.kind](Edge(self, adapter, self._sink, target.through), original)
+        wrapper = WRAPPERS[target.kind](Edge(self, adapter, self._sink, target), original)
         functools.update_wrapper(wrapper, original)
         if target.owner:  # it may be inherited
             wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
         setattr(holder, name, wrapper)
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
+
+
+_active: list[Driver] = []
+_hooked: set[str] = set()
+"""Modules that have our hook: it cannot be taken out again, so there is one for all drivers to come."""
+
+
+def _import_hook(module: Any) -> None:
+    for driver in list(_active):
+        driver.imported(module)

@@ -2,25 +2,32 @@
 
 A dropped stream is noticed in a finaliser. When the cyclic garbage collector runs it, the same thread may be inside the
 metrics SDK and hold its lock: counting there could wait for that lock for ever. So what happens during a collection is
-handed to a thread that is started for it.
+handed to a thread that is started for it. What is still open when the process ends is settled then.
 """
 
 import _thread
+import atexit
 import gc
+import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from llm_errors.safety import quietly
 
+if TYPE_CHECKING:
+    from llm_errors.adapters._keeper import Keeper
+
+_open: "WeakSet[Keeper]" = WeakSet()
 _waiting: deque[Callable[[], Any]] = deque()
 
 
 class _Collection:
-    """Which thread is collecting garbage now; 0 for none."""
+    """Which thread is collecting garbage now; 0 for none, None while nobody takes note."""
 
-    thread = 0
+    thread: int | None = None
 
 
 def _note(phase: str, info: dict[str, int]) -> None:
@@ -31,18 +38,19 @@ def watch() -> None:
     """Begin to note collections."""
     if _note not in gc.callbacks:
         gc.callbacks.append(_note)
+        _Collection.thread = 0
 
 
 def unwatch() -> None:
     """Stop noting collections."""
     if _note in gc.callbacks:
         gc.callbacks.remove(_note)
-    _Collection.thread = 0
+    _Collection.thread = None
 
 
 def settle(action: Callable[[], Any]) -> None:
-    """Run the action now, or in a thread of its own when this thread is collecting garbage."""
-    if _Collection.thread != _thread.get_ident():
+    """Run the action now, or in a thread of its own when this thread is collecting garbage, or may be."""
+    if _Collection.thread not in (None, _thread.get_ident()):
         quietly("drop", None, action)
         return
     _waiting.append(action)
@@ -57,3 +65,18 @@ def _drain() -> None:
         except IndexError:
             return
         quietly("drop", None, action)
+
+
+def at_exit(keeper: "Keeper") -> None:
+    """End the keeper when the process ends, should it still count: before the exporters' last flush."""
+    _open.add(keeper)
+
+
+@atexit.register
+def _end_all() -> None:
+    for keeper in list(_open):
+        quietly("exit", None, keeper.end)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open.clear)  # what the parent has open is the parent's to count

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from llm_errors.adapters import _layers
 from llm_errors.adapters._call import ACTIVE, RunningCall
 from llm_errors.adapters._keeper import keeper_of
-from llm_errors.adapters._protocol import Adapter, CallInfo, Framework
+from llm_errors.adapters._protocol import Adapter, CallInfo, Framework, Target
 from llm_errors.adapters._sink import Sink
 from llm_errors.safety import overlook, quietly
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Edge:
     """What a wrapper may call of ours; nothing here raises into the application's call."""
 
-    __slots__ = ("adapter", "driver", "sink", "through")
+    __slots__ = ("adapter", "driver", "sink", "target")
 
-    def __init__(self, driver: "Driver", adapter: Adapter, sink: Sink, through: str) -> None:
-        self.driver, self.adapter, self.sink, self.through = driver, adapter, sink, through
+    def __init__(self, driver: "Driver", adapter: Adapter, sink: Sink, target: Target) -> None:
+        self.driver, self.adapter, self.sink, self.target = driver, adapter, sink, target
 
     def begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RunningCall | None:
         """The call that begins, or None to stay out."""
@@ -38,21 +38,23 @@ class Edge:
             return None
         if info is None or scope is None:
             return None
-        call = RunningCall(self.adapter, info, self.sink, scope, (instance, args, kwargs), id(sys.exc_info()[1]))
+        call = RunningCall(self.adapter, info, self.sink, scope, instance, args, kwargs, id(sys.exc_info()[1]))
         try:
-            self.adapter.begin(call, args, kwargs)
+            self.adapter.begin(call)
         except Exception as error:  # noqa: BLE001 - the same; the answer is then read where the SDK returns it
             overlook("begin", error)
         return call
 
-    def active(self) -> RunningCall | None:
-        """The call of this adapter that is running in this context."""
+    def active(self, instance: Any) -> RunningCall | None:
+        """The call of this adapter, and of this instance if a method is patched, that is running in this context."""
         call = ACTIVE.get()
-        return call if call is not None and call.adapter is self.adapter and self.driver.active else None
+        if call is None or call.adapter is not self.adapter or not self.driver.active:
+            return None
+        return call if call.instance is instance or not self.target.owner else None
 
-    def retry(self, kwargs: dict[str, Any]) -> None:
+    def retry(self, instance: Any, kwargs: dict[str, Any]) -> None:
         """The SDK hides a failed attempt."""
-        call = self.active()
+        call = self.active(instance)
         evidence = quietly("retry", None, self.adapter.attempt_failed, call, kwargs) if call is not None else None
         if call is not None and evidence is not None:
             quietly("retry", None, call.retried, evidence)
@@ -81,6 +83,6 @@ class Edge:
 
     def closed(self, holder: Any) -> None:
         """The application closed a stream or a raw response."""
-        keeper = quietly("close", None, keeper_of, holder, self.through)
+        keeper = quietly("close", None, keeper_of, holder, self.target.through)
         if keeper is not None:
             quietly("close", None, keeper.end)

@@ -6,7 +6,10 @@ from urllib.parse import urlsplit
 
 BY_HOST = (
     ("openai.azure.com", "azure.ai.openai"),
+    ("openai.azure.us", "azure.ai.openai"),
+    ("openai.azure.cn", "azure.ai.openai"),
     ("cognitiveservices.azure.com", "azure.ai.openai"),
+    ("models.inference.ai.azure.com", "azure.ai.inference"),
     ("services.ai.azure.com", "azure.ai.inference"),
     ("models.ai.azure.com", "azure.ai.inference"),
     ("openrouter.ai", "openrouter"),

@@ -17,7 +17,7 @@ HOLDER = "_llm_errors_keeper"
 class Keeper:
     """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped. A copy of it is None."""
 
-    __slots__ = ("_call", "_number", "_unread")
+    __slots__ = ("__weakref__", "_call", "_number", "_unread")
 
     def __init__(self, call: "RunningCall", unread: Callable[[], Answer] | None = None) -> None:
         self._call, self._number, self._unread = call, call.keeps, unread

@@ -9,6 +9,7 @@ from contextvars import ContextVar, Token
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from llm_errors.adapters import _drops
 from llm_errors.adapters._protocol import CallInfo
 from llm_errors.reading import exceptions
 from llm_errors.reading.answer import Answer
@@ -68,7 +69,7 @@ class LayeredCall:
                 quietly("chunk", None, self._look, response)
                 yield response
         finally:
-            quietly("stream", None, self._abandoned)
+            _drops.settle(self._abandoned)
             await feed.aclose()
 
     def _look(self, response: Any) -> None:

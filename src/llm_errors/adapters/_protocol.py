@@ -97,8 +97,8 @@ class Adapter(Protocol):
         """What call this is, or None to stay out: it is no model call."""
         ...
 
-    def begin(self, call: "RunningCall", args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A last chance before the SDK runs, for families that deliver their answer by a hook in the request."""
+    def begin(self, call: "RunningCall") -> None:
+        """A last chance before the SDK runs with `call.args` and `call.kwargs`: some deliver their answer by a hook."""
         ...
 
     def returned(self, call: "RunningCall", result: Any) -> None:

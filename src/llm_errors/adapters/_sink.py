@@ -16,6 +16,8 @@ class Ending(NamedTuple):
     answer: Answer
     duration: float
     """Seconds."""
+    ago: float
+    """Seconds since then: an answer may be judged later than it came."""
     time_to_first_chunk: float | None
     retries: int
     counted: bool = False

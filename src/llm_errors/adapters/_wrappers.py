@@ -20,7 +20,7 @@ def _call(edge: Edge, original: Function) -> Function:
         if call is None:
             return original(self, *args, **kwargs)
         try:
-            result = original(self, *args, **kwargs)
+            result = original(self, *call.args, **call.kwargs)
         except BaseException as exc:
             quietly("failed", None, call.failed, exc)
             raise
@@ -39,7 +39,7 @@ def _async_call(edge: Edge, original: Function, follows: bool = False) -> Functi
         if call is None:
             return await original(self, *args, **kwargs)
         try:
-            result = await original(self, *args, **kwargs)
+            result = await original(self, *call.args, **call.kwargs)
         except BaseException as exc:
             quietly("failed", None, call.failed, exc)
             raise
@@ -61,7 +61,7 @@ def _generator(edge: Edge, original: Function) -> Function:
         if call is None:
             return (yield from original(self, *args, **kwargs))
         try:
-            inner = original(self, *args, **kwargs)
+            inner = original(self, *call.args, **call.kwargs)
             first = [next(inner)]
         except StopIteration:
             first = []
@@ -77,7 +77,7 @@ def _generator(edge: Edge, original: Function) -> Function:
 
 def _attempt(edge: Edge, original: Function) -> Function:
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = edge.active()
+        call = edge.active(self)
         if call is None:
             return original(self, *args, **kwargs)
         quietly("attempt", None, call.attempt_begins)
@@ -92,7 +92,7 @@ def _attempt(edge: Edge, original: Function) -> Function:
 
 def _async_attempt(edge: Edge, original: Function) -> Function:
     async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = edge.active()
+        call = edge.active(self)
         if call is None:
             return await original(self, *args, **kwargs)
         quietly("attempt", None, call.attempt_begins)
@@ -107,7 +107,7 @@ def _async_attempt(edge: Edge, original: Function) -> Function:
 
 def _retry(edge: Edge, original: Function) -> Function:
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        edge.retry(kwargs)
+        edge.retry(self, kwargs)
         return original(self, *args, **kwargs)
 
     return wrapper
@@ -115,7 +115,7 @@ def _retry(edge: Edge, original: Function) -> Function:
 
 def _async_retry(edge: Edge, original: Function) -> Function:
     async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        edge.retry(kwargs)
+        edge.retry(self, kwargs)
         return await original(self, *args, **kwargs)
 
     return wrapper

@@ -72,7 +72,7 @@ class GoogleAdk:
             self.sdk, self.distribution, "google", provider, operation, model or None, stream, None, None, _READER
         )
 
-    def begin(self, call: RunningCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(self, call: RunningCall) -> None:
         """Nothing to prepare."""
 
     def returned(self, call: RunningCall, result: Any) -> None:

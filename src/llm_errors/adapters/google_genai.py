@@ -14,7 +14,7 @@ from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import results
 from llm_errors.reading.answer import Answer, Chunks, Reader
-from llm_errors.reading.fields import field, parsed
+from llm_errors.reading.fields import field, parsed, text
 from llm_errors.reading.google import GenerateContentChunks
 
 _CLIENT = "google.genai._api_client"
@@ -83,7 +83,7 @@ def _call_of(path: str) -> tuple[str, str, Reader] | None:
     """Model, operation and reader of a path such as `models/gemini-3:generateContent?alt=sse`."""
     resource, _, verb = path.partition("?")[0].rpartition(":")
     known = VERBS.get(verb)
-    return (resource.rpartition("/")[2], *known) if known else None
+    return (text(resource.rpartition("/")[2], 256), *known) if known else None
 
 
 class GoogleGenai:
@@ -120,12 +120,12 @@ class GoogleGenai:
             self.sdk, self.distribution, "google", provider, operation, model or None, stream, host, port, reader
         )
 
-    def begin(self, call: RunningCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(self, call: RunningCall) -> None:
         """Nothing to prepare: the answer is what the method returns."""
 
     def returned(self, call: RunningCall, result: Any) -> None:
         """A whole answer."""
-        call.settle(call.observe(result))
+        call.judge(result)
 
     def attempt_failed(self, call: RunningCall, kwargs: dict[str, Any]) -> Evidence | None:
         """Attempts are seen by wrapping them."""

@@ -15,7 +15,7 @@ from llm_errors.adapters.stainless import Stainless, pairs
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions, results
 from llm_errors.reading.answer import Answer
-from llm_errors.reading.fields import field, parsed
+from llm_errors.reading.fields import field, parsed, text
 from llm_errors.safety import quietly
 
 _STACK = "google.genai._gaos"
@@ -51,14 +51,14 @@ class GoogleInteractions:
             "google",
             "gcp.vertex_ai" if field(client, "vertexai") is True else "gcp.gemini",
             "generate_content",
-            model if isinstance(model, str) else None,
+            text(model, 256) or None,
             field(body, "stream") is True,
             host,
             port,
             results.INTERACTIONS,
         )
 
-    def begin(self, call: RunningCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(self, call: RunningCall) -> None:
         """Nothing to prepare: the answer is what the method returns."""
 
     def returned(self, call: RunningCall, result: Any) -> None:
@@ -66,7 +66,7 @@ class GoogleInteractions:
         if not hasattr(result, "_parser"):
             _heard(call, result)
         elif (body := exceptions.loaded_body(result.http_response)) is not None:
-            call.settle(call.observe(parsed(body)))
+            call.judge(parsed(body))
         else:
             call.keep(result, Answer)
             result._parser = _listening(call, result._parser)
@@ -111,7 +111,7 @@ def _heard(call: RunningCall, result: Any) -> None:
     if hasattr(result, "generator"):
         _follow(call, result)
     else:
-        call.settle(call.observe(result))
+        call.judge(result)
 
 
 _OLD_STACK = "google.genai._interactions"

@@ -6,13 +6,16 @@ calls, `with_raw_response` and `with_streaming_response` alike, before its own p
 """
 
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
-from llm_errors.adapters._call import RunningCall
+from llm_errors.adapters._call import NOTHING, RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
 from llm_errors.adapters._keeper import keeper_of
 from llm_errors.adapters._overhear import overhear
@@ -20,7 +23,7 @@ from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
 from llm_errors.reading.answer import Answer, Reader
-from llm_errors.reading.fields import field, number, parsed
+from llm_errors.reading.fields import field, number, parsed, text
 from llm_errors.safety import overlook, quietly
 
 CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
@@ -101,46 +104,71 @@ class Stainless:
         model = body.get("model") if isinstance(body, Mapping) else None
         asked = (options.method, options.url, model if isinstance(model, str) else None, bool(kwargs.get("stream")))
         base = instance.__dict__.get("_base_url")
-        if base is None:
+        known = _KNOWN.get(id(instance))
+        if known is None or known[0]() is not instance or known[1] is not base or len(known[2]) >= _KNOWN_LIMIT:
+            known = _remember(instance, base)
+        if known is None:
             return self._info(instance, *asked)
-        known = _KNOWN.get(instance)
-        if known is None or known[0] is not base or len(known[1]) >= _KNOWN_LIMIT:
-            known = _KNOWN[instance] = (base, {})
-        if asked not in known[1]:
-            known[1][asked] = self._info(instance, *asked)
-        return known[1][asked]
+        if asked not in known[2]:
+            known[2][asked] = self._info(instance, *asked)
+        return known[2][asked]
 
     def _info(self, client: Any, method: str, url: str, model: str | None, stream: bool) -> CallInfo | None:
         endpoint = _endpoint(url) if method.lower() == "post" else None
         if endpoint is None:
             return None
         split = urlsplit(url)
-        host, port = (split.hostname, split.port or 443) if split.hostname else address_of(client.base_url)
+        default = 80 if split.scheme == "http" else 443
+        host, port = (split.hostname, split.port or default) if split.hostname else address_of(client.base_url)
         names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
         by_class = next((self.providers[name] for name in names if name in self.providers), None)
         provider = by_class or provider_of(host, port) or self.provider
         operation, reader = endpoint
+        model = text(model, 256) or None
         return CallInfo(
             self.sdk, self.distribution, self.dialect, provider, operation, model, stream, host, port, reader
         )
 
-    def begin(self, call: RunningCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Listen for the answer."""
-        options = args[1] if len(args) > 1 else kwargs["options"]
-        options.post_parser = _listener(call, options.post_parser)
+    def begin(self, call: RunningCall) -> None:
+        """Listen for the answer, with options of our own: those given may serve another call, too."""
+        placed = len(call.args) > 1
+        options = copy(call.args[1] if placed else call.kwargs["options"])
+        wanted = call.args[0] if call.args else call.kwargs.get("cast_to")
+        if wanted is type(None):
+            return
+        options.post_parser = _listener(call, options.post_parser, wanted)
+        if placed:
+            call.args = (call.args[0], options, *call.args[2:])
+        else:
+            call.kwargs = {**call.kwargs, "options": options}
 
     def returned(self, call: RunningCall, result: Any) -> None:
-        """A parsed answer has been settled by the listener; a raw one ends when it is parsed, closed or dropped."""
-        if not call.unsettled:
-            return
+        """What was heard is the answer; a raw one that nobody has parsed yet ends when it is parsed, closed or dropped."""
+        if call.heard is not NOTHING:
+            call.judge(result if type(result) is type(call.heard) else call.heard)
+        elif _is_stream(result):
+            _follow(call, result)
+        elif result is None:  # the application asked for nothing
+            call.settle(Answer())
+        else:
+            self._returned_raw(call, result)
+
+    def _returned_raw(self, call: RunningCall, result: Any) -> None:
         response = field(result, "http_response", "response")
-        if response is None and number(field(result, "status_code")) is not None:
-            response = result  # the HTTP library's own, which the application asked for
+        own = response is None and number(field(result, "status_code")) is not None
+        if own:
+            response = result  # the HTTP library's, which the application asked for: nobody will parse it
         if response is None or not hasattr(result, "__dict__"):
-            call.settle(call.observe(result))
+            call.judge(result)
             return
+        body = None if call.info.stream else exceptions.loaded_body(response)
+        if own and body is not None:
+            call.judge(parsed(body))
+            return
+        if body is not None:
+            call.stopped = perf_counter()
         if keeper_of(result) is None:
-            call.keep(result, _Unread(call, response))
+            call.keep(result, Answer if own else _Unread(call, response))
         _keep_native(call, result, response)
 
     def attempt_failed(self, call: RunningCall, kwargs: dict[str, Any]) -> Evidence | None:
@@ -160,9 +188,23 @@ class Stainless:
         )
 
 
-_KNOWN: "WeakKeyDictionary[Any, tuple[Any, dict[Any, CallInfo | None]]]" = WeakKeyDictionary()
+_KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}
+"""By the client's identity, which asks nothing of it: a weak reference, its base URL, and its calls."""
 _KNOWN_LIMIT = 256
 """Calls of one client that are remembered: paths with identifiers in them have no end."""
+
+
+def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | None]] | None:
+    """A fresh memory; None for a client whose base URL may change unseen, because its class computes it."""
+    key = id(client)
+    owner = next((c for c in type(client).__mro__ if "base_url" in vars(c)), None)
+    if base is None or owner is None or not owner.__module__.endswith("._base_client"):
+        return None
+    try:
+        known = _KNOWN[key] = (weakref.ref(client, lambda _: _KNOWN.pop(key, None)), base, {})
+    except TypeError:  # it takes no weak reference
+        return None
+    return known
 
 
 def _has_native_span(client: type) -> bool:
@@ -174,45 +216,58 @@ def _has_no_native_span(client: type) -> bool:
     return not _has_native_span(client)
 
 
-def _listener(call: RunningCall, original: Any) -> Callable[[Any], Any]:
-    """The hook that the SDK calls with the parsed answer or the stream; it returns what the SDK would have got."""
+def _listener(call: RunningCall, original: Any, wanted: Any) -> Callable[[Any], Any]:
+    """The hook that the SDK calls with every answer or stream it parses; it returns what the SDK would have got.
+
+    While the SDK's method runs, a middleware may parse several: which one counts is known when the method returns.
+    """
     chained = original if callable(original) else None
 
-    def listen(parsed_result: Any) -> Any:
-        answer = None
+    def listen(result: Any) -> Any:
+        streamed, call.heard = False, NOTHING
         try:
-            answer = _observe(call, parsed_result)
+            streamed = _is_stream(result)
+            if not streamed:
+                call.heard = parsed(result) if wanted in _TEXTS else result
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             overlook("answer", error)
-        if chained is not None:
-            try:
-                parsed_result = chained(parsed_result)
-            except BaseException as exc:
+        try:
+            final = result if chained is None else chained(result)
+        except BaseException as exc:
+            if not call.running:
                 quietly("failed", None, call.failed, exc)
-                raise
-        if answer is not None:
-            quietly("answer", None, call.settle, answer)
-        return parsed_result
+            raise
+        if not call.running and call.unsettled:
+            quietly("answer", None, *((_follow, call, result) if streamed else (call.judge, call.heard)))
+        return final
 
     return listen
 
 
-def _observe(call: RunningCall, result: Any) -> Answer | None:
-    """Read an answer; a stream is followed instead."""
-    if not call.unsettled:
-        return None
-    kind = type(result).__name__
-    if "Stream" not in kind or not hasattr(result, "_iterator"):
-        return call.observe(result)
-    content_type = str(field(field(result.response, "headers"), "content-type") or "")
+_TEXTS = (str, bytes)
+"""What an application may ask for in place of a model."""
+
+
+def _is_stream(result: Any) -> bool:
+    """Whether it is the SDK's stream, or an application's own kind of it."""
+    kind: Any = type(result)
+    return _is_kind_of_stream(kind) and hasattr(result, "_iterator")
+
+
+@lru_cache(maxsize=512)
+def _is_kind_of_stream(kind: Any) -> bool:
+    return any("Stream" in c.__name__ for c in kind.__mro__)
+
+
+def _follow(call: RunningCall, stream: Any) -> None:
+    content_type = str(field(field(stream.response, "headers"), "content-type") or "")
     if "html" in content_type or content_type.startswith("application/json"):
         call.instead = []
-        overhear(result.response, call.instead)
-    call.keep(result)
-    _keep_native(call, result, result.response)
-    follow = call.follow_async if hasattr(result, "__anext__") else call.follow
-    result._iterator = follow(result._iterator)
-    return None
+        overhear(stream.response, call.instead)
+    call.keep(stream)
+    _keep_native(call, stream, stream.response)
+    follow = call.follow_async if hasattr(stream, "__anext__") else call.follow
+    stream._iterator = follow(stream._iterator)
 
 
 def _keep_native(call: RunningCall, holder: Any, response: Any) -> None:

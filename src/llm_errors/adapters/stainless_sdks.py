@@ -32,10 +32,11 @@ _ANTHROPIC_PROVIDERS = {
     "AnthropicVertex": "gcp.vertex_ai",
     "AnthropicFoundry": "azure.ai.inference",
 }
-_AZURE = {"AzureOpenAI": "azure.ai.openai"}
+_OPENAI_PROVIDERS = {"AzureOpenAI": "azure.ai.openai", "BedrockOpenAI": "aws.bedrock"}
 
 ADAPTERS: tuple[Stainless, ...] = (
-    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai", pairs("openai._client", "OpenAI"), _AZURE),
+    Stainless("openai", "openai", ">=1.66,<4", "openai", "openai", "openai",
+              pairs("openai._client", "OpenAI"), _OPENAI_PROVIDERS),
     Stainless("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "anthropic",
               _ANTHROPIC_CLIENTS, _ANTHROPIC_PROVIDERS),
     _simple("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
+from llm_errors.evidence import Evidence
 from llm_errors.reading.fields import field
 
 DEPTH = 12
@@ -53,6 +54,12 @@ _DIALECT_BY_PROVIDER = {
 def dialect_of_provider(provider: str) -> str:
     """The wire dialect of a value of `gen_ai.provider.name`: most others speak openai's."""
     return _DIALECT_BY_PROVIDER.get(provider, "openai" if provider else "")
+
+
+def is_of_a_request(evidence: Evidence) -> bool:
+    """Whether an exception tells of a request that failed, and not of what was made of an answer."""
+    names = [name for link in evidence.exceptions for name in link]
+    return evidence.status is not None or any(name.endswith(".APIConnectionError") for name in names)
 
 
 def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:

@@ -48,12 +48,14 @@ def items(value: Any) -> list[Any]:
 
 
 def text(value: Any, limit: int = TEXT_LIMIT) -> str:
-    """A string clipped to `limit` characters; the value of a string enumeration member; otherwise empty."""
-    if isinstance(value, str):
-        raw = getattr(value, "value", value)
-        return (raw if isinstance(raw, str) else value)[:limit]
-    raw = field(value, "value") if value is not None else None
-    return raw[:limit] if isinstance(raw, str) else ""
+    """A string clipped to `limit` characters; the value of a string enumeration member; otherwise empty.
+
+    Half a surrogate pair, which JSON may hold and no exporter can encode, becomes a question mark.
+    """
+    raw = getattr(value, "value", value) if isinstance(value, str) else field(value, "value")
+    found = raw if isinstance(raw, str) else value if isinstance(value, str) else ""
+    clipped = found[:limit]
+    return clipped if clipped.isascii() else clipped.encode("utf-8", "replace").decode()
 
 
 def number(value: Any) -> int | None:

@@ -80,6 +80,8 @@ def _healthy(result: Any) -> Answer | None:
         plain = (
             tuple(map(type, answer[1:])) == _COMMON
             and len(answer.model) <= 256
+            and len(answer.id) <= 256
+            and (answer.model + answer.id).isascii()
             and finish in NATURAL
             and type(message.content) is str
         )

@@ -37,8 +37,8 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 def is_inference(span: Span, own_operation: str = "") -> bool:
     """Whether a span that still records stands for a model call of someone else's, or for `own_operation`."""
-    if not span.is_recording():
-        return False
+    if not span.is_recording() or _scope(span) == semconv.SCOPE:
+        return False  # our own span around a call that makes another one, in a middleware say
     attributes = getattr(span, "attributes", None)
     if attributes is None:  # another SDK's span
         attributes = {}

@@ -58,6 +58,7 @@ class Recorder:
         """Our own span is no longer current."""
         if scope.token is not None:
             context_api.detach(scope.token)
+            scope.token = None  # it would keep the whole context alive as long as a stream
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
         """Count an attempt that the SDK's own retry hides."""

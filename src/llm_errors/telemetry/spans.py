@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from time import time_ns
 from types import MappingProxyType
 from typing import Any
 
@@ -110,7 +111,7 @@ def write(
                 span.set_attributes(written)
     finally:
         if scope.own:
-            span.end()
+            span.end(None if ending.ago == 0 else time_ns() - int(ending.ago * 1e9))
 
 
 def _note_recovery(span: Any, written: dict[str, Value], ending: Ending, failure: Classification | None) -> None:
