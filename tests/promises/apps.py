@@ -105,9 +105,23 @@ def _in_child(url: str) -> dict[str, int]:
     return outcomes(reader)
 
 
+def left_open(url: str) -> None:
+    """A raw response that nobody parses is held to the end. An exporter's flush is registered before we instrument."""
+    import atexit
+
+    import openai
+
+    atexit.register(lambda: print(json.dumps(outcomes(_kept[0]))))
+    _kept.append(instrumented())
+    client = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+    _kept.append(client.chat.completions.with_raw_response.create(model="m", messages=[]))
+
+
+_kept: list[Any] = []
+
 if __name__ == "__main__":
     if sys.argv[1] == "green":
         from gevent import monkey
 
         monkey.patch_all()
-    {"fork": fork, "green": green, "spawned": spawned}[sys.argv[1]](sys.argv[2])
+    {"fork": fork, "green": green, "spawned": spawned, "left_open": left_open}[sys.argv[1]](sys.argv[2])

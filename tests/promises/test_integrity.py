@@ -12,6 +12,7 @@ import typing
 from typing import Any
 
 import pytest
+import wrapt
 
 from llm_errors import LLMErrorsInstrumentor
 from tests.promises.wire import APIS, ASK, CHAT, MESSAGES, STAINLESS, asked, call, failure, method, whole
@@ -222,6 +223,17 @@ def test_a_call_of_the_application_inside_another_one_counts(provider, connect, 
     outer._client.event_hooks = {"request": [lambda request: call(CHAT, inner)]}
     call(CHAT, outer)
     assert observed.outcomes() == {"ok": 2}
+
+
+def test_instrumenting_often_piles_up_no_import_hooks(instrument):
+    def hooks() -> int:
+        return sum(map(len, wrapt.importer._post_import_hooks.values()))
+
+    instrument().uninstrument()
+    before = hooks()
+    for _ in range(3):
+        instrument().uninstrument()
+    assert hooks() == before
 
 
 def test_a_moved_patch_point_is_reported_once_by_name(instrument, monkeypatch, caplog):

@@ -75,6 +75,11 @@ def test_a_child_forked_during_a_call_makes_its_own(provider):
     assert json.loads(said) == {"ok": 1}
 
 
+def test_what_is_still_open_when_the_process_ends_is_counted_before_the_last_export(provider):
+    said = run(sys.executable, "-W", "ignore", "-m", "promises.apps", "left_open", provider([whole(CHAT)]).url)
+    assert json.loads(said) == {"ok": 1}
+
+
 def test_green_threads(provider):
     pytest.importorskip("gevent", reason="gevent is not installed")
     said = run(sys.executable, "-W", "ignore", "-m", "promises.apps", "green", provider([whole(CHAT)]).url)

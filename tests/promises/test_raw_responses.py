@@ -4,10 +4,12 @@ Handed cases: ins-raw-response-plain, ins-raw-response-stream, ins-with-streamin
 """
 
 import inspect
+from time import perf_counter
 from typing import Any
 
 import pytest
 
+from llm_errors.adapters import _call
 from llm_errors.demo.provider import Reply
 from tests.promises.wire import (
     CHAT,
@@ -82,6 +84,19 @@ def test_a_raw_response_that_nobody_parses_is_settled_when_it_is_dropped(
     del raw
     assert collected(observed.outcomes) == {outcome: 1}
     assert observed.errors() == errors
+
+
+@pytest.mark.parametrize("api", [CHAT, RESPONSES])
+def test_a_raw_response_lasts_as_long_as_its_call_did(api, provider, connect, observed, monkeypatch):
+    client = connect(api, provider([whole(api)]).url)
+    raw = method(api, client, RAW)(**asked(api))
+    later = perf_counter() + 3600
+    monkeypatch.setattr(_call, "perf_counter", lambda: later)
+    raw.parse()
+    span = observed.span()
+    assert (span.end_time - span.start_time) < 60e9
+    ((_, duration),) = observed.points("gen_ai.client.operation.duration")
+    assert duration.sum < 60
 
 
 @pytest.mark.parametrize("api", STAINLESS)

@@ -4,6 +4,7 @@ Handed cases: ins-sentinel-values, ins-metric-cardinality.
 """
 
 import itertools
+import json
 import logging
 import subprocess
 import sys
@@ -288,6 +289,24 @@ def test_strings_that_a_server_chooses_never_become_labels(provider, connect, ob
     assert sum(observed.errors().values()) == 100
     for name in ("llm_calls_total", "llm_errors_total", "gen_ai.client.operation.duration"):
         assert len(observed.points(name)) <= 4
+
+
+def test_what_a_server_calls_itself_is_clipped(provider, connect, observed):
+    long = Reply(json={**whole(CHAT).json, "id": "x" * 9999, "model": "y" * 9999})
+    call(CHAT, connect(CHAT, provider([long]).url))
+    told = observed.span().attributes
+    assert (len(told["gen_ai.response.id"]), len(told["gen_ai.response.model"])) == (256, 256)
+
+
+def test_half_a_surrogate_pair_can_be_exported(provider, connect, observed):
+    odd = "\ud83d"
+    choice = {"index": 0, "finish_reason": f"we{odd}ird", "message": {"role": "assistant", "content": "hi"}}
+    body = json.dumps({**whole(CHAT).json, "id": odd, "model": odd, "choices": [choice]})
+    call(CHAT, connect(CHAT, provider([Reply(text=body, headers={"content-type": "application/json"})]).url))
+    span = observed.span()
+    assert span.attributes["llm.error.reason"] == "unrecognised_finish_reason"
+    assert span.to_json().encode("utf-8")
+    assert all(str(value).encode("utf-8") for value in span.attributes.values())
 
 
 @pytest.mark.parametrize("api", APIS)

@@ -39,6 +39,8 @@ def watch() -> None:
     if _note not in gc.callbacks:
         gc.callbacks.append(_note)
         _Collection.thread = 0
+    atexit.unregister(_end_all)
+    atexit.register(_end_all)  # the last to be registered is the first to run: before the providers' shutdown
 
 
 def unwatch() -> None:
@@ -72,7 +74,6 @@ def at_exit(keeper: "Keeper") -> None:
     _open.add(keeper)
 
 
-@atexit.register
 def _end_all() -> None:
     for keeper in list(_open):
         quietly("exit", None, keeper.end)
