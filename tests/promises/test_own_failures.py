@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llm_errors import classify
-from llm_errors.adapters import google_genai, stainless
+from llm_errors.adapters import _listening, google_genai, stainless
 from llm_errors.adapters._call import Keeper, RunningCall
 from llm_errors.reading import exceptions
 from llm_errors.reading.anthropic import MessagesChunks, MessagesReader
@@ -63,7 +63,7 @@ PLACES: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
     "end of chunks": (CHUNKS_OF, ("end",)),
     "every member of the reader": ((*READERS, *CHUNKS_OF), ("whole", "chunks", "chunk", "end")),
     "exceptions": ((exceptions,), ("read",)),
-    "listener": ((stainless,), ("_follow", "_is_stream")),
+    "listener": ((_listening,), ("follow", "is_stream")),
     "call settled": ((RunningCall,), ("settle", "failed", "exhausted")),
     "keeper": ((RunningCall, Keeper), ("keep", "end")),
     "sink open": ((Recorder,), ("open",)),

@@ -22,7 +22,6 @@ ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default
 
 NOTHING: Any = object()
 """No result has been parsed."""
-_FAILED: Any = object()
 _UNREADABLE = Evidence()
 """A failure that our own code could not read."""
 
@@ -134,7 +133,10 @@ class RunningCall:
 
     def returned(self, result: Any) -> None:
         """The SDK returned."""
-        if quietly("returned", _FAILED, self.adapter.returned, self, result) is _FAILED:
+        try:
+            self.adapter.returned(self, result)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            overlook("returned", error)
             quietly("returned", None, self.settle, Answer())
 
     def judge(self, result: Any) -> None:

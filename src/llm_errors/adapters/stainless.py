@@ -7,10 +7,9 @@ calls, `with_raw_response` and `with_streaming_response` alike, before its own p
 
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,13 +17,12 @@ from urllib.parse import urlsplit
 from llm_errors.adapters._call import NOTHING, RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
 from llm_errors.adapters._keeper import keeper_of
-from llm_errors.adapters._overhear import overhear
+from llm_errors.adapters._listening import Unread, follow, is_stream, keep_native, listener
 from llm_errors.adapters._protocol import CallInfo, Kind, Target
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, exceptions, results, retry_after
 from llm_errors.reading.answer import Answer, Reader
 from llm_errors.reading.fields import field, number, parsed, text
-from llm_errors.safety import overlook, quietly
 
 CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
 SPEECH, TRANSCRIPTION, MODERATION, RERANK = "speech", "transcription", "moderation", "rerank"
@@ -136,7 +134,7 @@ class Stainless:
         wanted = call.args[0] if call.args else call.kwargs.get("cast_to")
         if wanted is type(None):
             return
-        options.post_parser = _listener(call, options.post_parser, wanted)
+        options.post_parser = listener(call, options.post_parser, wanted)
         if placed:
             call.args = (call.args[0], options, *call.args[2:])
         else:
@@ -146,8 +144,8 @@ class Stainless:
         """What was heard is the answer; a raw one that nobody has parsed yet ends when it is parsed, closed or dropped."""
         if call.heard is not NOTHING:
             call.judge(result if type(result) is type(call.heard) else call.heard)
-        elif _is_stream(result):
-            _follow(call, result)
+        elif is_stream(result):
+            follow(call, result)
         elif result is None:  # the application asked for nothing
             call.settle(Answer())
         else:
@@ -168,8 +166,8 @@ class Stainless:
         if body is not None:
             call.stopped = perf_counter()
         if keeper_of(result) is None:
-            call.keep(result, Answer if own else _Unread(call, response))
-        _keep_native(call, result, response)
+            call.keep(result, Answer if own else Unread(call, response))
+        keep_native(call, result, response)
 
     def attempt_failed(self, call: RunningCall, kwargs: dict[str, Any]) -> Evidence | None:
         """From the failed response, or else from the exception that the SDK is handling."""
@@ -194,11 +192,15 @@ _KNOWN_LIMIT = 256
 """Calls of one client that are remembered: paths with identifiers in them have no end."""
 
 
+_OWN_BASE_URL = ("BaseClient", "OpenAI", "AsyncOpenAI")
+"""Classes of the SDKs that define `base_url`: over one that an application or openai's module defines nothing is known."""
+
+
 def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | None]] | None:
     """A fresh memory; None for a client whose base URL may change unseen, because its class computes it."""
     key = id(client)
     owner = next((c for c in type(client).__mro__ if "base_url" in vars(c)), None)
-    if base is None or owner is None or not owner.__module__.endswith("._base_client"):
+    if base is None or owner is None or owner.__name__ not in _OWN_BASE_URL:
         return None
     try:
         known = _KNOWN[key] = (weakref.ref(client, lambda _: _KNOWN.pop(key, None)), base, {})
@@ -214,83 +216,6 @@ def _has_native_span(client: type) -> bool:
 
 def _has_no_native_span(client: type) -> bool:
     return not _has_native_span(client)
-
-
-def _listener(call: RunningCall, original: Any, wanted: Any) -> Callable[[Any], Any]:
-    """The hook that the SDK calls with every answer or stream it parses; it returns what the SDK would have got.
-
-    While the SDK's method runs, a middleware may parse several: which one counts is known when the method returns.
-    """
-    chained = original if callable(original) else None
-
-    def listen(result: Any) -> Any:
-        streamed, call.heard = False, NOTHING
-        try:
-            streamed = _is_stream(result)
-            if not streamed:
-                call.heard = parsed(result) if wanted in _TEXTS else result
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
-            overlook("answer", error)
-        try:
-            final = result if chained is None else chained(result)
-        except BaseException as exc:
-            if not call.running:
-                quietly("failed", None, call.failed, exc)
-            raise
-        if not call.running and call.unsettled:
-            quietly("answer", None, *((_follow, call, result) if streamed else (call.judge, call.heard)))
-        return final
-
-    return listen
-
-
-_TEXTS = (str, bytes)
-"""What an application may ask for in place of a model."""
-
-
-def _is_stream(result: Any) -> bool:
-    """Whether it is the SDK's stream, or an application's own kind of it."""
-    kind: Any = type(result)
-    return _is_kind_of_stream(kind) and hasattr(result, "_iterator")
-
-
-@lru_cache(maxsize=512)
-def _is_kind_of_stream(kind: Any) -> bool:
-    return any("Stream" in c.__name__ for c in kind.__mro__)
-
-
-def _follow(call: RunningCall, stream: Any) -> None:
-    content_type = str(field(field(stream.response, "headers"), "content-type") or "")
-    if "html" in content_type or content_type.startswith("application/json"):
-        call.instead = []
-        overhear(stream.response, call.instead)
-    call.keep(stream)
-    _keep_native(call, stream, stream.response)
-    follow = call.follow_async if hasattr(stream, "__anext__") else call.follow
-    stream._iterator = follow(stream._iterator)
-
-
-def _keep_native(call: RunningCall, holder: Any, response: Any) -> None:
-    """The SDK's own span over the body (anthropic 2) is written to before it ends."""
-    native = field(field(response, "stream"), "stream_observer")
-    if native is not None:
-        call.keep_too(holder, native)
-
-
-class _Unread:
-    """What can be said of a raw response that the application reads itself."""
-
-    __slots__ = ("_call", "_response")
-
-    def __init__(self, call: RunningCall, response: Any) -> None:
-        self._call, self._response = call, response
-
-    def __call__(self) -> Answer:
-        """A body that has been loaded is read as an answer; of any other only its status is known, and that is good."""
-        body = exceptions.loaded_body(self._response)
-        if body is None or self._call.info.stream:
-            return Answer()
-        return self._call.info.reader.whole(parsed(body))
 
 
 def pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
