@@ -16,7 +16,21 @@ from opentelemetry.trace import SpanKind, StatusCode
 from llm_errors import semconv
 from llm_errors.demo.provider import Reply
 from llm_errors.telemetry import labels, logs
-from tests.promises.wire import APIS, CHAT, GEMINI, MESSAGES, RESPONSES, call, events, failure, stream, streamed, whole
+from tests.promises.wire import (
+    APIS,
+    CHAT,
+    GEMINI,
+    MESSAGES,
+    RESPONSES,
+    asked,
+    call,
+    events,
+    failure,
+    method,
+    stream,
+    streamed,
+    whole,
+)
 
 OPERATION = {CHAT: "chat", RESPONSES: "chat", MESSAGES: "chat", GEMINI: "generate_content"}
 PROVIDER = {CHAT: "openai", RESPONSES: "openai", MESSAGES: "anthropic", GEMINI: "gcp.gemini"}
@@ -194,13 +208,28 @@ def test_off_leaves_others_spans_alone(provider, connect, instrument, theirs):
     assert dict(theirs.attributes) == {"gen_ai.operation.name": "chat"}
 
 
-def test_anthropics_native_span_is_adopted_and_never_doubled(provider, connect, observed, telemetry):
-    client = connect(MESSAGES, provider([failure(MESSAGES, 529, "overloaded_error")]).url)
+@pytest.mark.parametrize(
+    ("reply", "raw", "wanted"),
+    [
+        (failure(MESSAGES, 529, "overloaded_error"), False, "SERVER"),
+        (whole(MESSAGES, stop_reason="refusal"), False, "OUTPUT_BLOCKED"),
+        (whole(MESSAGES, stop_reason="refusal"), True, "OUTPUT_BLOCKED"),
+    ],
+    ids=["thrown", "in-band", "raw"],
+)
+def test_anthropics_native_span_is_adopted_and_never_doubled(
+    reply, raw, wanted, provider, connect, observed, telemetry
+):
+    client = connect(MESSAGES, provider([reply]).url)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("opentelemetry.trace.get_tracer_provider", lambda: telemetry.tracer_provider)
-        attempt(MESSAGES, client)
-    assert len([s for s in observed.spans() if s.kind is SpanKind.CLIENT]) == 1
-    assert observed.span().attributes["llm.error.class"] == "SERVER"
+        if raw:
+            method(MESSAGES, client, "with_raw_response")(**asked(MESSAGES)).parse()
+        else:
+            attempt(MESSAGES, client)
+    (span,) = [s for s in observed.spans() if s.kind is SpanKind.CLIENT]
+    assert span.attributes["llm.error.class"] == wanted
+    assert observed.errors() == {wanted: 1}
 
 
 # --- logs ---

@@ -59,6 +59,15 @@ class Edge:
         if call is not None and evidence is not None:
             quietly("retry", None, call.retried, evidence)
 
+    def ending(self, instance: Any, result: Any) -> None:
+        """The SDK is about to end its own span over an answer that it has parsed: the class belongs on that span.
+
+        A body that is still to be read keeps the span, and of a failure the wrapper has told before.
+        """
+        call = self.active(instance)
+        if call is not None and getattr(result, "error", None) is None:
+            call.returned(result.data)
+
     def late(self, info: CallInfo, started: float, first_chunk: float | None) -> RunningCall | None:
         """A call that is reported when it has ended; to be settled and left at once."""
         scope = self.sink.open(info) if self.driver.active else None

@@ -45,6 +45,7 @@ class Kind(Enum):
     ASYNC_CLOSE = "closes, as a coroutine function"
     REFUSAL = "raises instead of calling the model: a framework's budget is spent"
     FEED = "async generator function that is given the model's stream of responses first"
+    SPAN_END = "function of a module, given the client, the SDK's own span that it is about to end, and a result"
     BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
 
 

@@ -141,6 +141,14 @@ def _async_close(edge: Edge, original: Function) -> Function:
     return wrapper
 
 
+def _span_end(edge: Edge, original: Function) -> Function:
+    def wrapper(client: Any, span: Any, result: Any) -> Any:
+        quietly("span end", None, edge.ending, client, result)
+        return original(client, span, result)
+
+    return wrapper
+
+
 def _body_end(edge: Edge, original: Function) -> Function:
     def wrapper(self: Any, how: str, error: BaseException | None = None) -> Any:
         keeper = quietly("close", None, keeper_of, self)
@@ -164,5 +172,6 @@ WRAPPERS: dict[Kind, Callable[[Edge, Function], Function]] = {
     Kind.ASYNC_CLOSE: _async_close,
     Kind.REFUSAL: _layers.refusal,
     Kind.FEED: _layers.feed,
+    Kind.SPAN_END: _span_end,
     Kind.BODY_END: _body_end,
 }

@@ -85,6 +85,7 @@ class Stainless:
         yield Target(base, "AsyncAPIClient", "_request", Kind.ASYNC_CALL, when=_has_native_span, optional=True)
         yield Target(base, "SyncAPIClient", "_sleep_for_retry", Kind.RETRY)
         yield Target(base, "AsyncAPIClient", "_sleep_for_retry", Kind.ASYNC_RETRY)
+        yield Target(base, "", "finish_api_call_span", Kind.SPAN_END, optional=True)
         yield Target(f"{self.package}._tracing", "FirstEnd", "end", Kind.BODY_END, optional=True)
         yield Target(f"{self.package}._streaming", "Stream", "close", Kind.CLOSE)
         yield Target(f"{self.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
@@ -141,9 +142,16 @@ class Stainless:
             call.kwargs = {**call.kwargs, "options": options}
 
     def returned(self, call: RunningCall, result: Any) -> None:
-        """What was heard is the answer; a raw one that nobody has parsed yet ends when it is parsed, closed or dropped."""
+        """What was heard is the answer; a raw one that nobody has parsed yet ends when it is parsed, closed or dropped.
+
+        While the call still runs, before the SDK ends its own span, only what is whole is judged.
+        """
         if call.heard is not NOTHING:
             call.judge(result if type(result) is type(call.heard) else call.heard)
+        elif call.running:
+            body = exceptions.loaded_body(field(result, "http_response", "response"))
+            if body is not None and not call.info.stream:
+                call.judge(parsed(body))
         elif is_stream(result):
             follow(call, result)
         elif result is None:  # the application asked for nothing
