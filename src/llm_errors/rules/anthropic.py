@@ -21,10 +21,10 @@ CODES: Final = (
     _code("account", E.AUTH, "account_disabled", "organization_on_hold organization_disabled", weight=1),
     _code("billing", E.CALL_BUDGET, "billing",
           "billing_error linked_organization_billing_unavailable insufficient_balance_error"),
-    # Compatible servers have no type of their own for it.
+    # Compatible servers have no type of their own for it. Nor has a plan that leaves long prompts out: no wait helps.
     _code("billing.said", E.CALL_BUDGET, "billing",
           "api_error rate_limit_error",
-          says=("insufficient balance",), weight=2),
+          says=("insufficient balance", "extra usage is required"), weight=2),
     _code("spend_limit", E.CALL_BUDGET, "spend_limit",
           "contract_spend_limit_reached enforced_spend_limit_reached linked_organization_spend_limit_reached"
           " storage_quota_exceeded",
@@ -107,10 +107,12 @@ OTHERS: Final = (
           "tool_use` ids were found without", "unexpected `tool_use_id`", "roles must alternate",
           "`tool_result` block", "`tool_use` ids must be unique", "each tool_use must have a single result",
           "expected `thinking` or `redacted_thinking`", "blocks in the latest assistant message cannot be modified",
-          "invalid `signature` in `thinking`"),
+          "invalid `signature` in `thinking`", "in the thinking mode must be passed back"),
+    _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}), "this model does not support"),
     _says("media", E.BAD_REQUEST, "invalid_media", frozenset({400}),
           "image dimensions exceed", "image exceeds", "image does not match the provided media type",
-          "could not process image", "unable to download the file", "the pdf specified"),
+          "could not process image", "unable to download the file", "the pdf specified", "could not process pdf",
+          "pdf pages may be provided", "too many images and documents"),
     _says("account", E.AUTH, "account_disabled", frozenset({400, 403}), "organization has been disabled"),
     _says("region", E.AUTH, "region", frozenset({400, 403}), "not allowed from unsupported countries"),
     # Bedrock: without the header that names the exception, its words are all there is.

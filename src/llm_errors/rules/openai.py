@@ -6,14 +6,14 @@ and LiteLLM's error bodies as public reports show them.
 
 from typing import Final
 
+from llm_errors.rules import _openai_texts
 from llm_errors.rules._dialect import Dialect
 from llm_errors.rules._numbers import glm
 from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
 _DIALECT = Dialect("openai")
-_code, _finish, _says = _DIALECT.code, _DIALECT.finish, _DIALECT.says
-_BAD = frozenset({400, 413, 422, 500})
+_code, _finish = _DIALECT.code, _DIALECT.finish
 
 
 def _number(row_id: str, error_class: E, reason: str, codes: str) -> Rule:
@@ -23,7 +23,7 @@ def _number(row_id: str, error_class: E, reason: str, codes: str) -> Rule:
 CODES: Final = (
     _code("quota", E.CALL_BUDGET, "insufficient_quota",
           "insufficient_quota insufficient_user_quota quota_exceeded quotaexceeded exceeded_current_quota_error"
-          " allocationquota.freetieronly free_quota_exceeded"),
+          " allocationquota.freetieronly free_quota_exceeded pre_consume_token_quota_failed"),
     _code("billing", E.CALL_BUDGET, "billing",
           "billing_not_active credit_balance_exhausted insufficient_balance insufficient_credits billing_error"
           " payment_required account_balance_insufficient insufficient_balance_error arrearage accountoverdueerror"),
@@ -59,6 +59,10 @@ CODES: Final = (
           "rate_limit_exceeded tokens requests rate_limit_reached_error token_quota_exceeded request_quota_exceeded"
           " ratelimitreached",
           says=("per day", "tpd rate limit", "rpd rate limit", "userbymodelbyday"), weight=1),
+    # Azure's code is the status again, or the same for both limits; only the text says which one it is.
+    _code("rate.tokens.said", E.RATE_LIMITED, "tokens",
+          "rate_limit_exceeded throttling_error",
+          says=("exceeded token rate limit",), weight=1),
     _code("rate.concurrency.said", E.RATE_LIMITED, "concurrency", "rate_limit_reached_error", says=("concurrency:",)),
     _code("rate.concurrency", E.RATE_LIMITED, "concurrency",
           "concurrency_limit_exceeded too_many_concurrent_requests",
@@ -91,6 +95,10 @@ CODES: Final = (
     _code("context", E.BAD_REQUEST, "context_overflow",
           "context_length_exceeded string_above_max_length context_window_exceeded exceed_context_size_error"
           " context_overflow model_context_window_exceeded max_prompt_tokens_exceeded input_too_long"),
+    # Qwen's code for it is that of any bad parameter.
+    _code("context.said", E.BAD_REQUEST, "context_overflow",
+          "invalid_parameter_error invalidparameter",
+          says=("range of input length",), weight=1),
     # llama.cpp reports an overflow in mid-generation as its own error.
     _code("context.server", E.BAD_REQUEST, "context_overflow",
           "server_error",
@@ -102,7 +110,8 @@ CODES: Final = (
           "invalid_value missing_required_parameter unknown_parameter invalid_type invalid_request_format"
           " validation_error integer_below_min_value integer_above_max_value decimal_above_max_value"
           " decimal_below_min_value invalid_function_parameters invalid_json_schema missing_parameter"
-          " invalid_parameter invalid_parameter_error empty_array missingparameter"),
+          " invalid_parameter invalid_parameter_error empty_array missingparameter bad_request_body"
+          " convert_request_failed"),
     _code("unsupported", E.BAD_REQUEST, "unsupported",
           "unsupported_parameter unsupported_value unsupported_model operation_not_supported operationnotsupported"
           " unsupported_media_type not_supported unsupported_api_for_model"),
@@ -119,7 +128,7 @@ CODES: Final = (
     _code("json", E.TOOL_PROTOCOL, "schema_mismatch", "json_validate_failed json_schema_validation_failed"),
     _code("blocked", E.PROMPT_BLOCKED, "content_filter",
           "content_filter responsibleaipolicyviolation data_inspection_failed content_filtered sensitive_content"
-          " contentfilter datainspectionfailed sensitivecontentdetected inputtextsensitivecontentdetected"
+          " contentfilter datainspectionfailed sensitivecontentdetected prompt_blocked inputtextsensitivecontentdetected"
           " inputimagesensitivecontentdetected inputvideosensitivecontentdetected inputaudiosensitivecontentdetected"),
     _code("blocked.output", E.OUTPUT_BLOCKED, "content_filter",
           "outputtextsensitivecontentdetected outputimagesensitivecontentdetected"
@@ -135,7 +144,11 @@ CODES: Final = (
           " content_policy_violation_error"),
     _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation",
           "moderation_blocked content_policy_violation image_content_policy_violation moderation_error"
-          " input_moderation safety_violation"),
+          " input_moderation safety_violation sensitive_words_detected"),
+    # An image may have been made before it is blocked: the error says at which stage that was.
+    _code("blocked.moderation.output", E.OUTPUT_BLOCKED, "image_safety",
+          "moderation_blocked",
+          facts=words("output_stage")),
     _code("blocked.guardrail", E.PROMPT_BLOCKED, "guardrail",
           "guardrail_blocked guardrail_intervened guardrail_raised_exception"),
     _code("server", E.SERVER, "internal",
@@ -146,16 +159,18 @@ CODES: Final = (
           " slow_down server_busy model_overloaded nocapacity no_capacity capacity_exceeded over_capacity"
           " queue_exceeded model_at_capacity insufficient_system_resource server_is_overloaded serveroverloaded"
           " engine_overloaded service_tier_capacity_exceeded"),
+    _code("overloaded.said", E.SERVER, "overloaded", "server_error", says=("currently overloaded",), weight=1),
     _code("unavailable", E.SERVER, "unavailable",
           "service_unavailable service_unavailable_error unavailable model_unavailable serviceunavailable"
-          " unavailable_error serviceunavailableexception no_db_connection"),
+          " unavailable_error serviceunavailableexception no_db_connection get_channel_failed channel:no_available_key"),
     _code("not_ready", E.SERVER, "model_not_ready",
           "model_not_ready model_loading loading_model modelnotreadyexception"),
     _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception"),
-    _code("deadline", E.SERVER, "deadline_exceeded", "vector_store_timeout deadline_exceeded"),
+    _code("deadline", E.SERVER, "deadline_exceeded", "vector_store_timeout deadline_exceeded channel:response_time_exceeded"),
     _code("timeout", E.TIMEOUT, "provider", "request_timeout timeout timeout_error modeltimeoutexception"),
     _code("upstream", E.SERVER, "upstream",
-          "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"),
+          "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
+          " bad_response bad_response_body empty_response read_response_body_failed"),
     # Workers AI counts its errors; an AI gateway in front of it, too.
     _code("workers.daily", E.RATE_LIMITED, "daily_quota", "4006", status=frozenset({429})),
     _code("workers.capacity", E.SERVER, "overloaded", "3040", status=frozenset({429})),
@@ -187,6 +202,8 @@ FINISH: Final = (
             "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_messages max_length incomplete"),
     _finish("window", E.TRUNCATED, "context_window",
             "model_length model_context_window_exceeded context_length_exceeded context_window"),
+    # vLLM ends an answer that goes round in circles.
+    _finish("repetition", E.TRUNCATED, "other", "repetition"),
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filter content_filtered content-filter"),
     _finish("filter.prompt", E.PROMPT_BLOCKED, "content_filter", "content_filter", facts=words("prompt_filtered")),
     _finish("safety", E.OUTPUT_BLOCKED, "safety", "SAFETY safety PROHIBITED_CONTENT BLOCKLIST ERROR_TOXIC"),
@@ -210,58 +227,6 @@ EXCEPTIONS: Final = (
          exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip
 
-SAYS: Final = (
-    _says("context", E.BAD_REQUEST, "context_overflow", _BAD,
-          "maximum context length", "context length exceeded", "longer than the maximum model length",
-          "longer than the model's context length", "context length is only", "exceeded this model context window",
-          "`max_new_tokens` must be <=", "must be less than max_seq_len", "exceeded model token limit",
-          "contextwindowexceedederror", "context window of", "exceeds the available context size",
-          "loaded with context length of only", "context size has been exceeded", "exceeds the context size",
-          "exceeds the context", "reduce the length of the messages", "prompt is too long", "input is too long",
-          "maximum prompt length", "exceeds maximum input", "exceeds the maximum number of tokens",
-          "too many input tokens"),
-    _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({400, 403, 429}),
-          "key limit exceeded", "monthly spending limit", "budget has been exceeded", "crossed budget",
-          "exceededbudget"),
-    _code("budget.auth", E.CALL_BUDGET, "spend_limit",
-          "auth_error",
-          says=("exceededbudget", "over budget"), weight=1),
-    _says("key", E.AUTH, "invalid_key", frozenset({400}),
-          "incorrect api key", "invalid api key", "api key not valid", "api key is invalid", "no auth credentials"),
-    _says("denied", E.AUTH, "permission_denied", frozenset({401}), "insufficient permissions for this operation"),
-    _says("model", E.NOT_FOUND, "model", frozenset({400, 403, 422}),
-          "is not a valid model", "model not found", "model does not exist", "model not exist", "no such model",
-          "unknown model", "has been decommissioned", "invalid model name passed"),
-    _says("deployment", E.NOT_FOUND, "deployment", frozenset({404}), "deployment for this resource does not exist"),
-    _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}),
-          "does not support", "is not supported by this model", "not supported with this model"),
-    _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400}),
-          "must be followed by tool messages", "must be a response to a preceding message",
-          "must be a response to a preceeding message", "no tool output found for function call",
-          "no tool call found for function call output", "provided without its required",
-          "should interleave the user/assistant messages", "roles must alternate", "did not have response messages",
-          "conversation roles must"),
-    _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403, 429}),
-          "balance is insufficient", "have any credits", "payment is past due", "insufficient balance",
-          "credit balance", "exceeded your current quota", "no credits", "out of credits"),
-    _says("daily", E.RATE_LIMITED, "daily_quota", frozenset({429}),
-          "per day", "daily limit", "daily quota", "free-models-per-day", "session usage limit", "weekly usage limit"),
-    _says("quota", E.CALL_BUDGET, "insufficient_quota", frozenset({403}), "out of call volume quota"),
-    _says("degraded", E.SERVER, "unavailable", frozenset({400}), "degraded function cannot be invoked"),
-    _says("crashed", E.SERVER, "model_error", frozenset({400}), "the model has crashed"),
-    _says("unloaded", E.SERVER, "model_not_ready", frozenset({400}), "model unloaded", "failed to load model"),
-    _says("media", E.BAD_REQUEST, "invalid_media", frozenset({400}), "invalid file format"),
-    _says("loading", E.SERVER, "model_not_ready", frozenset({503}),
-          "loading model", "currently loading", "model is loading"),
-    _says("refused_input", E.PROMPT_BLOCKED, "moderation", frozenset({400}),
-          "rejected by the safety system", "rejected as a result of our safety system", "content exists risk"),
-    _says("refused_input.403", E.PROMPT_BLOCKED, "moderation", frozenset({403}), "content violates usage guidelines"),
-    _says("blocked", E.PROMPT_BLOCKED, "content_filter", frozenset({400}), "contentpolicyviolationerror"),
-    _says("guardrail", E.PROMPT_BLOCKED, "guardrail", frozenset({400}), "violated guardrail policy"),
-)  # fmt: skip
-
-IN_STREAM: Final = _DIALECT.in_stream(SAYS, "invalid_request_error badrequesterror")
-
 BASE_RESP: Final = (
     _number("billing", E.CALL_BUDGET, "billing", "1008"),
     _number("window", E.RATE_LIMITED, "daily_quota", "2056"),
@@ -277,4 +242,4 @@ BASE_RESP: Final = (
 )
 """MiniMax answers HTTP 200 with the number of its error in `base_resp`."""
 
-ROWS: Final = (*CODES, *glm(_DIALECT), *STATUS, *FINISH, *EXCEPTIONS, *SAYS, *IN_STREAM, *BASE_RESP)
+ROWS: Final = (*CODES, *glm(_DIALECT), *STATUS, *FINISH, *EXCEPTIONS, *_openai_texts.ROWS, *BASE_RESP)
