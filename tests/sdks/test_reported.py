@@ -257,6 +257,21 @@ REPORTED = {
     "qwen: another parameter": (
         400, coded("invalid_parameter_error", "<400> InternalError: The thinking_budget must be positive", type=BAD),
         "BAD_REQUEST/invalid_parameter"),
+    "qwen: order": (
+        400, coded("invalid_parameter_error", '<400> InternalError: messages with role "tool" must be a response to a preceding message', type=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "kimi: reasoning left out of the history": (
+        400, nested("thinking is enabled but reasoning_content is missing in assistant tool call message at index 3", type=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "claude through openai's wire: answers of tools": (
+        400, nested("messages.1: tool_use ids were found without tool_result blocks immediately after: t."), "BAD_REQUEST/malformed_history"),
+    "claude through openai's wire: ids": (
+        400, nested("messages.1.content.3: `tool_use` ids must be unique", type=BAD), "BAD_REQUEST/malformed_history"),
+    "openai: mimetype": (400, coded("unsupported_file_mimetype", "x", type=BAD), "BAD_REQUEST/invalid_media"),
+    "openai: image that its sanitizer refuses": (400, coded("sanitizer_server_error", "x", type=BAD), "BAD_REQUEST/invalid_media"),
+    "openai: images for another model, behind a router": (
+        400, behind(nested("Invalid content type. image_url is only supported by certain models.", type=BAD)), "BAD_REQUEST/unsupported"),
+    "vllm: text only": (400, flat("m is not a multimodal model None"), "BAD_REQUEST/unsupported"),
     "new api: words on its list": (400, coded("sensitive_words_detected"), "PROMPT_BLOCKED/moderation"),
     "new api: prompt": (400, coded("prompt_blocked"), "PROMPT_BLOCKED/content_filter"),
     "new api: quota of a token": (403, coded("pre_consume_token_quota_failed"), "CALL_BUDGET/insufficient_quota"),

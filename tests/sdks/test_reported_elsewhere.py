@@ -57,6 +57,11 @@ ANTHROPIC = {
     "in mid-stream: nothing known": (200, bad("x"), "BAD_REQUEST/invalid_parameter"),
     "plan without long prompts": (
         429, error("rate_limit_error", "Extra usage is required for long context requests."), "CALL_BUDGET/billing"),
+    "no extra usage left": (400, bad("You're out of extra usage. Add more and keep going."), "CALL_BUDGET/billing"),
+    "extra usage not claimed": (
+        400, bad("Third-party apps now draw from your extra usage, not your plan limits."), "CALL_BUDGET/billing"),
+    "a gateway without its quotes": (
+        400, bad("messages.1: tool_use ids were found without tool_result blocks immediately after: t."), "BAD_REQUEST/malformed_history"),
     "a busy minute of the account": (
         429, error("rate_limit_error", "This request would exceed your account's rate limit."), "RATE_LIMITED/requests"),
     "prefill": (400, bad("This model does not support assistant message prefill."), "BAD_REQUEST/unsupported"),

@@ -21,8 +21,8 @@ _SAYS: Final = (
           "loaded with context length of only", "context size has been exceeded", "exceeds the context size",
           "exceeds the context", "reduce the length of the messages", "prompt is too long", "input is too long",
           "maximum prompt length", "exceeds maximum input", "exceeds the maximum number of tokens",
-          "too many input tokens", "greater than the context length", "model max length exceeded",
-          "[input_too_large]"),
+          "too many input tokens", "greater than the context length", "range of input length",
+          "model max length exceeded", "[input_too_large]"),
     _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({400, 403, 429}),
           "key limit exceeded", "monthly spending limit", "budget has been exceeded", "crossed budget",
           "exceededbudget"),
@@ -42,20 +42,22 @@ _SAYS: Final = (
           "resource not found", "items are not persisted when", "previous response with id"),
     _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}),
           "does not support", "is not supported by this model", "not supported with this model",
-          "not supported on this model", "is unsupported"),
+          "not supported on this model", "is unsupported", "only supported by certain models",
+          "is not a multimodal model"),
     _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400}),
           "must be followed by tool messages", "must be a response to a preceding message",
           "must be a response to a preceeding message", "no tool output found for function call",
-          "no tool call found for function call output", "provided without its required",
-          "should interleave the user/assistant messages", "roles must alternate", "did not have response messages",
-          "conversation roles must", "unexpected role", "in the thinking mode must be passed back",
-          "the encrypted content", "items are not persisted when"),
+          "no tool call found for", "reasoning_content is missing", "ids were found without", "ids must be unique",
+          "provided without its required", "should interleave the user/assistant messages", "roles must alternate",
+          "did not have response messages", "conversation roles must", "unexpected role",
+          "in the thinking mode must be passed back", "the encrypted content", "items are not persisted when"),
     _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403, 429}),
           "balance is insufficient", "have any credits", "payment is past due", "insufficient balance",
           "credit balance", "exceeded your current quota", "no credits", "out of credits"),
     _says("daily", E.RATE_LIMITED, "daily_quota", frozenset({429}),
           "per day", "daily limit", "daily quota", "free-models-per-day", "session usage limit", "weekly usage limit"),
-    _says("rate.tokens", E.RATE_LIMITED, "tokens", frozenset({429}), "exceeded token rate limit", "tokens per minute"),
+    _says("rate.tokens", E.RATE_LIMITED, "tokens", frozenset({429}),
+          "exceeded token rate limit", "tokens per minute"),
     _says("quota", E.CALL_BUDGET, "insufficient_quota", frozenset({403}), "out of call volume quota"),
     _says("degraded", E.SERVER, "unavailable", frozenset({400}), "degraded function cannot be invoked"),
     _says("crashed", E.SERVER, "model_error", frozenset({400}), "the model has crashed"),
@@ -70,6 +72,6 @@ _SAYS: Final = (
     _says("guardrail", E.PROMPT_BLOCKED, "guardrail", frozenset({400}), "violated guardrail policy"),
 )  # fmt: skip
 
-_IN_STREAM: Final = _DIALECT.in_stream(_SAYS, "invalid_request_error badrequesterror")
+_IN_STREAM: Final = _DIALECT.in_stream(_SAYS, "invalid_request_error badrequesterror invalid_parameter_error")
 
 ROWS: Final = (*_SAYS, *_IN_STREAM)

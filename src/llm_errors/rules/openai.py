@@ -95,10 +95,6 @@ CODES: Final = (
     _code("context", E.BAD_REQUEST, "context_overflow",
           "context_length_exceeded string_above_max_length context_window_exceeded exceed_context_size_error"
           " context_overflow model_context_window_exceeded max_prompt_tokens_exceeded input_too_long"),
-    # Qwen's code for it is that of any bad parameter.
-    _code("context.said", E.BAD_REQUEST, "context_overflow",
-          "invalid_parameter_error invalidparameter",
-          says=("range of input length",), weight=1),
     # llama.cpp reports an overflow in mid-generation as its own error.
     _code("context.server", E.BAD_REQUEST, "context_overflow",
           "server_error",
@@ -110,8 +106,7 @@ CODES: Final = (
           "invalid_value missing_required_parameter unknown_parameter invalid_type invalid_request_format"
           " validation_error integer_below_min_value integer_above_max_value decimal_above_max_value"
           " decimal_below_min_value invalid_function_parameters invalid_json_schema missing_parameter"
-          " invalid_parameter invalid_parameter_error empty_array missingparameter bad_request_body"
-          " convert_request_failed"),
+          " invalid_parameter empty_array missingparameter bad_request_body convert_request_failed"),
     _code("unsupported", E.BAD_REQUEST, "unsupported",
           "unsupported_parameter unsupported_value unsupported_model operation_not_supported operationnotsupported"
           " unsupported_media_type not_supported unsupported_api_for_model"),
@@ -121,15 +116,16 @@ CODES: Final = (
           "invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small"
           " image_parse_error invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file"
           " image_file_not_found failed_to_download_image image_content_error invalid_audio audio_too_short"
-          " unsupported_file invalid_file"),
+          " unsupported_file invalid_file sanitizer_server_error unsupported_file_mimetype"),
     _code("precondition", E.BAD_REQUEST, "failed_precondition", "data_residency_mismatch zero_data_retention"),
     _code("precondition.generic", E.BAD_REQUEST, "failed_precondition", "precondition_failed", generic=True),
     _code("tool", E.TOOL_PROTOCOL, "malformed_call", "tool_use_failed tool_call_failed output_parse_failed"),
     _code("json", E.TOOL_PROTOCOL, "schema_mismatch", "json_validate_failed json_schema_validation_failed"),
     _code("blocked", E.PROMPT_BLOCKED, "content_filter",
           "content_filter responsibleaipolicyviolation data_inspection_failed content_filtered sensitive_content"
-          " contentfilter datainspectionfailed sensitivecontentdetected prompt_blocked inputtextsensitivecontentdetected"
-          " inputimagesensitivecontentdetected inputvideosensitivecontentdetected inputaudiosensitivecontentdetected"),
+          " contentfilter datainspectionfailed sensitivecontentdetected prompt_blocked"
+          " inputtextsensitivecontentdetected inputimagesensitivecontentdetected inputvideosensitivecontentdetected"
+          " inputaudiosensitivecontentdetected"),
     _code("blocked.output", E.OUTPUT_BLOCKED, "content_filter",
           "outputtextsensitivecontentdetected outputimagesensitivecontentdetected"
           " outputvideosensitivecontentdetected outputaudiosensitivecontentdetected"),
@@ -162,11 +158,13 @@ CODES: Final = (
     _code("overloaded.said", E.SERVER, "overloaded", "server_error", says=("currently overloaded",), weight=1),
     _code("unavailable", E.SERVER, "unavailable",
           "service_unavailable service_unavailable_error unavailable model_unavailable serviceunavailable"
-          " unavailable_error serviceunavailableexception no_db_connection get_channel_failed channel:no_available_key"),
+          " unavailable_error serviceunavailableexception no_db_connection get_channel_failed"
+          " channel:no_available_key"),
     _code("not_ready", E.SERVER, "model_not_ready",
           "model_not_ready model_loading loading_model modelnotreadyexception"),
     _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception"),
-    _code("deadline", E.SERVER, "deadline_exceeded", "vector_store_timeout deadline_exceeded channel:response_time_exceeded"),
+    _code("deadline", E.SERVER, "deadline_exceeded",
+          "vector_store_timeout deadline_exceeded channel:response_time_exceeded"),
     _code("timeout", E.TIMEOUT, "provider", "request_timeout timeout timeout_error modeltimeoutexception"),
     _code("upstream", E.SERVER, "upstream",
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
@@ -179,7 +177,7 @@ CODES: Final = (
     # These say little: the HTTP status, where there is one, says more.
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter",
           "invalid_request_error invalid_request badrequesterror bad_request badrequest invalid_argument"
-          " bad_request_error validationexception",
+          " bad_request_error validationexception invalid_parameter_error invalidparameter",
           generic=True),
     _code("generic.server", E.SERVER, "internal", "api_error", generic=True),
 )  # fmt: skip
