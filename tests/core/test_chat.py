@@ -47,6 +47,7 @@ WHOLE = [
     ("no choices", answer(), "UNKNOWN/empty_response"),
     ("the second of two", answer(choice(), choice("length", 1)), "TRUNCATED/max_tokens"),
     ("one of two is empty", answer(choice(), choice("stop", 1, content="")), None),
+    ("stopped for going round in circles", answer(choice("repetition")), "TRUNCATED/other"),
     ("unknown finish reason", answer(choice("x1")), "UNKNOWN/unrecognised_finish_reason"),
     ("upstream error in a choice", answer({**choice("error"), "error": {"code": 502, "message": "gone"}}), "SERVER/upstream"),
     ("upstream rate limit in a choice", answer({**choice("error"), "error": {"code": 429, "message": "slow"}}), "RATE_LIMITED/upstream"),

@@ -148,6 +148,27 @@ def test_a_page_is_no_message():
     assert classify(SDKError(status_code=500, body={"message": " <html>page</html>"})).message == ""
 
 
+def test_a_number_in_angle_brackets_begins_no_page():
+    said = "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 8]"
+    assert classify(SDKError(status_code=400, body={"message": said})).message == said
+
+
+def test_an_event_whose_error_is_a_plain_string_is_an_unexpected_body_with_that_message():
+    verdict = classify(SDKError(body="boom"))
+    assert (verdict.error_class, verdict.reason, verdict.message) == ("UNKNOWN", "unexpected_body", "boom")
+
+
+@pytest.mark.parametrize("body", ["<html>page</html>", ""], ids=["page", "empty"])
+def test_a_page_or_nothing_in_place_of_an_event_is_no_message(body):
+    assert classify(SDKError(body=body)).message == ""
+
+
+def test_a_text_on_a_foreign_exception_is_not_read():
+    error = OSError("x")
+    error.body = "of a letter"
+    assert classify(error).message == ""
+
+
 def test_a_wait_in_an_attribute_is_taken_last():
     assert classify(SDKError(status_code=429, retry_after=9)).retry_after == 9.0
     assert (
@@ -199,6 +220,9 @@ BODIES = [
     ({"success": False, "errors": [{"code": 4006, "message": "m"}]}, ("4006",)),
     ({"success": False, "errors": ["words", 7]}, ()),
     ({"message": "m", "errors": [{"code": 4006}]}, ()),
+    ({"error": {"code": 400, "metadata": {"raw": '{"error": {"code": "behind"}}'}}}, ("behind",)),
+    ({"error": {"code": 400, "metadata": {"raw": {"type": "behind", "code": "3230"}}}}, ("3230", "behind")),
+    ({"error": {"code": 429, "metadata": {"raw": {"type": "of another account"}}}}, ()),
 ]
 
 
@@ -221,6 +245,8 @@ def test_codes_of_bodies_of_any_shape(body, codes):
         ({"error": {"code": 400, "message": "m", "metadata": {"raw": '{"error": {"message": "behind"}}'}}}, "behind"),
         ({"error": {"code": 400, "message": "m", "metadata": {"raw": '{"message": "behind"}'}}}, "behind"),
         ({"error": {"code": 400, "message": "m", "metadata": {"raw": "a page"}}}, "m"),
+        ({"error": {"code": 400, "message": '{"type": "error", "error": {"message": "wrapped"}}'}}, "wrapped"),
+        ({"error": "<html>page</html>"}, ""),
         ({"error": {"code": 429, "message": "m", "metadata": {"raw": '{"message": "of another account"}'}}}, "m"),
         ("<html>page</html>", ""),
     ],
@@ -251,6 +277,8 @@ def test_findings_of_a_body():
     read = bodies.read(google)
     assert {"quota_per_day", "quota_tokens"} <= read.facts
     assert read.retry_after == 3.0
+    blocked = {"error": {"moderation_details": {"moderation_stage": "output"}}}
+    assert "output_stage" in bodies.read(blocked).facts
     azure = {"error": {"innererror": {"content_filter_result": {"jailbreak": {"filtered": True}}}}}
     assert "jailbreak" in bodies.read(azure).facts
     assert {"moderation", "upstream"} <= bodies.read(

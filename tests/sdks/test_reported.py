@@ -1,5 +1,7 @@
 """Kinds of failure that users of compatible servers report in public, through the SDK they use for them."""
 
+import json
+
 import pytest
 
 openai = pytest.importorskip("openai")
@@ -36,6 +38,13 @@ def googles(code, status, message, *details):
 
 BAD = "invalid_request_error"
 LIMIT = {"type": "tokens", "code": "rate_limit_exceeded"}
+
+
+def behind(error):
+    """A router's error about the request, with that of the provider behind it."""
+    return coded(400, "Provider returned error", metadata={"raw": json.dumps(error), "provider_name": "P"})
+
+
 UPSTREAM = {"code": 429, "metadata": {"raw": "busy", "provider_name": "P"}}
 REPORTED = {
     "vllm: context": (400, flat("This model's maximum context length is 8 tokens."), "BAD_REQUEST/context_overflow"),
@@ -218,6 +227,86 @@ REPORTED = {
         400, googles(400, "INVALID_ARGUMENT", "Missing or invalid Authorization header."), "AUTH/missing_key"),
     "gemini: billing": (
         403, googles(403, "PERMISSION_DENIED", "x", {"reason": "BILLING_DISABLED"}), "CALL_BUDGET/billing"),
+    "azure: tokens, by its text": (
+        429, coded("429", "Requests to the Operation have exceeded token rate limit of your tier."), "RATE_LIMITED/tokens"),
+    "azure: calls, by its text": (
+        429, coded("429", "Requests to the Operation have exceeded call rate limit of your tier."), "RATE_LIMITED/requests"),
+    "azure: an unknown path is no model": (404, coded("404", "Resource not found"), "NOT_FOUND/resource"),
+    "openai: a stored item that is gone is no model": (
+        404, nested("Item with id 'rs' not found. Items are not persisted when `store` is set to false.", type=BAD),
+        "NOT_FOUND/resource"),
+    "openai: a stored item in a bad request": (
+        400, nested("Item with id 'rs' not found. Items are not persisted when `store` is set to false.", type=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "azure: encrypted reasoning of another key, without a code": (
+        400, nested("The encrypted content gAAA could not be verified.", type=BAD), "BAD_REQUEST/malformed_history"),
+    "openai: organization to be verified": (
+        400, nested("Your organization must be verified to stream this model.", type=BAD), "AUTH/permission_denied"),
+    "openai: an image that was made and then blocked": (
+        400, coded("moderation_blocked", moderation_details={"moderation_stage": "output"}), "OUTPUT_BLOCKED/image_safety"),
+    "openai: a request for an image that was blocked": (
+        400, coded("moderation_blocked", moderation_details={"moderation_stage": "input"}), "PROMPT_BLOCKED/moderation"),
+    "openai: overload that its code does not tell": (
+        429, nested("That model is currently overloaded with other requests.", type="server_error"), "SERVER/overloaded"),
+    "deepseek: reasoning left out of the history": (
+        400, nested("The `reasoning_content` in the thinking mode must be passed back to the API.", type=BAD, code=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "qwen: long prompt, its message beginning like a page": (
+        400, coded("invalid_parameter_error", "<400> InternalError: Range of input length should be [1, 8]", type=BAD),
+        "BAD_REQUEST/context_overflow"),
+    "qwen: another parameter": (
+        400, coded("invalid_parameter_error", "<400> InternalError: The thinking_budget must be positive", type=BAD),
+        "BAD_REQUEST/invalid_parameter"),
+    "qwen: order": (
+        400, coded("invalid_parameter_error", '<400> InternalError: messages with role "tool" must be a response to a preceding message', type=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "kimi: reasoning left out of the history": (
+        400, nested("thinking is enabled but reasoning_content is missing in assistant tool call message at index 3", type=BAD),
+        "BAD_REQUEST/malformed_history"),
+    "claude through openai's wire: answers of tools": (
+        400, nested("messages.1: tool_use ids were found without tool_result blocks immediately after: t."), "BAD_REQUEST/malformed_history"),
+    "claude through openai's wire: ids": (
+        400, nested("messages.1.content.3: `tool_use` ids must be unique", type=BAD), "BAD_REQUEST/malformed_history"),
+    "openai: mimetype": (400, coded("unsupported_file_mimetype", "x", type=BAD), "BAD_REQUEST/invalid_media"),
+    "openai: image that its sanitizer refuses": (400, coded("sanitizer_server_error", "x", type=BAD), "BAD_REQUEST/invalid_media"),
+    "openai: images for another model, behind a router": (
+        400, behind(nested("Invalid content type. image_url is only supported by certain models.", type=BAD)), "BAD_REQUEST/unsupported"),
+    "vllm: text only": (400, flat("m is not a multimodal model None"), "BAD_REQUEST/unsupported"),
+    "new api: words on its list": (400, coded("sensitive_words_detected"), "PROMPT_BLOCKED/moderation"),
+    "new api: prompt": (400, coded("prompt_blocked"), "PROMPT_BLOCKED/content_filter"),
+    "new api: quota of a token": (403, coded("pre_consume_token_quota_failed"), "CALL_BUDGET/insufficient_quota"),
+    "new api: no channel": (500, coded("get_channel_failed"), "SERVER/unavailable"),
+    "new api: slow channel": (500, coded("channel:response_time_exceeded"), "SERVER/deadline_exceeded"),
+    "new api: nothing from the channel": (500, coded("empty_response"), "SERVER/upstream"),
+    "new api: body": (400, coded("bad_request_body"), "BAD_REQUEST/invalid_parameter"),
+    "new api: no channel for the model, under the status of a busy server": (
+        503, coded("model_not_found", "No available channel for model m under group g"), "NOT_FOUND/model"),
+    "kimi: longer than the model": (
+        400, nested("model max length exceeded, max length:8192", type=BAD), "BAD_REQUEST/context_overflow"),
+    "lm studio: tokens to keep": (
+        400, {"error": "The number of tokens to keep from the initial prompt is greater than the context length."},
+        "BAD_REQUEST/context_overflow"),
+    "mistral: order, untyped": (
+        400, {"object": "error", "message": "Unexpected role 'user' after role 'tool'", "type": BAD, "code": None},
+        "BAD_REQUEST/malformed_history"),
+    "openrouter: the code of the provider behind it": (
+        400, behind({"object": "error", "message": "x", "type": "invalid_request_message_order", "code": "3230"}),
+        "BAD_REQUEST/malformed_history"),
+    "openrouter: the code of OpenAI behind it": (
+        400, behind(coded("context_length_exceeded", "x", type=BAD)), "BAD_REQUEST/context_overflow"),
+    "xai: argument": (
+        400, {"code": "Client specified an invalid argument", "error": "Argument not supported on this model: presencePenalty"},
+        "BAD_REQUEST/unsupported"),
+    "xai: long prompt, named in the text": (
+        400, {"code": "Client specified an invalid argument", "error": "Failed: [input_too_large] message (9 tokens) exceeds budget"},
+        "BAD_REQUEST/context_overflow"),
+    "groq: property": (400, nested("property 'reasoning' is unsupported", type=BAD), "BAD_REQUEST/unsupported"),
+    "groq: a limit that only mentions the window": (
+        400, nested("`max_completion_tokens` must be less than or equal to `8`, less than the `context_window`", type=BAD),
+        "BAD_REQUEST/invalid_parameter"),
+    "databricks: tokens": (
+        429, {"error_code": "REQUEST_LIMIT_EXCEEDED", "message": "Exceeded workspace input tokens per minute rate limit."},
+        "RATE_LIMITED/tokens"),
     "quoted text is the caller's": (
         400, nested("Invalid schema: unknown field 'maximum context length'", type="invalid_request_error"),
         "BAD_REQUEST/invalid_parameter"),

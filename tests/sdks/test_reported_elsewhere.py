@@ -1,6 +1,7 @@
 """Kinds of failure that users of Anthropic, Bedrock, Vertex and Gemini report in public, as the SDKs raise them."""
 
 import importlib
+import json
 
 import pytest
 
@@ -28,8 +29,8 @@ def bad(message):
     return error("invalid_request_error", message)
 
 
-def googles(code, status, reason):
-    return {"error": {"code": code, "status": status, "message": "x", "details": [{"reason": reason}]}}
+def googles(code, status, reason, message="x"):
+    return {"error": {"code": code, "status": status, "message": message, "details": [{"reason": reason}]}}
 
 
 ANTHROPIC = {
@@ -54,6 +55,30 @@ ANTHROPIC = {
     "in mid-stream: long prompt": (200, bad("prompt is too long: 9 tokens > 8 maximum"), "BAD_REQUEST/context_overflow"),
     "in mid-stream: output": (200, bad("Output blocked by content filtering policy"), "OUTPUT_BLOCKED/content_filter"),
     "in mid-stream: nothing known": (200, bad("x"), "BAD_REQUEST/invalid_parameter"),
+    "plan without long prompts": (
+        429, error("rate_limit_error", "Extra usage is required for long context requests."), "CALL_BUDGET/billing"),
+    "no extra usage left": (400, bad("You're out of extra usage. Add more and keep going."), "CALL_BUDGET/billing"),
+    "extra usage not claimed": (
+        400, bad("Third-party apps now draw from your extra usage, not your plan limits."), "CALL_BUDGET/billing"),
+    "a gateway without its quotes": (
+        400, bad("messages.1: tool_use ids were found without tool_result blocks immediately after: t."), "BAD_REQUEST/malformed_history"),
+    "a busy minute of the account": (
+        429, error("rate_limit_error", "This request would exceed your account's rate limit."), "RATE_LIMITED/requests"),
+    "prefill": (400, bad("This model does not support assistant message prefill."), "BAD_REQUEST/unsupported"),
+    "pages": (400, bad("messages.4.pdf: A maximum of 100 PDF pages may be provided."), "BAD_REQUEST/invalid_media"),
+    "number of images": (400, bad("too many images and documents: 104 + 1 > 100"), "BAD_REQUEST/invalid_media"),
+    "unreadable pdf": (400, bad("Could not process PDF"), "BAD_REQUEST/invalid_media"),
+    "deepseek: thinking left out of the history": (
+        400, bad("The `content[].thinking` in the thinking mode must be passed back to the API."), "BAD_REQUEST/malformed_history"),
+    "vertex: tokens, named in the text": (
+        429, googles(429, "RESOURCE_EXHAUSTED", "", "Quota exceeded for online_prediction_input_tokens_per_minute_per_base_model."),
+        "RATE_LIMITED/tokens"),
+    "vertex: requests, named in the text": (
+        429, googles(429, "RESOURCE_EXHAUSTED", "", "Quota exceeded for online_prediction_requests_per_base_model."),
+        "RATE_LIMITED/requests"),
+    "vertex: Anthropic's error as the message of Google's": (
+        400, googles(400, "INVALID_ARGUMENT", "", json.dumps(bad("prompt is too long: 9 tokens > 8 maximum"))),
+        "BAD_REQUEST/context_overflow"),
     "glm: balance beside a type": (429, error("rate_limit_error", code="1113"), "CALL_BUDGET/billing"),
     "glm: balance as the type": (429, error("1113"), "CALL_BUDGET/billing"),
     "minimax: balance": (500, error("api_error", "insufficient balance (1008)"), "CALL_BUDGET/billing"),
@@ -122,6 +147,12 @@ GEMINI = {
         400, "INVALID_ARGUMENT", "Function call is missing a thought_signature in functionCall parts.", {},
         "BAD_REQUEST/malformed_history"),
     "image": (400, "INVALID_ARGUMENT", "Provided image is not valid.", {}, "BAD_REQUEST/invalid_media"),
+    "tools together": (400, "INVALID_ARGUMENT", "Tool use with function calling is unsupported", {}, "BAD_REQUEST/unsupported"),
+    "leaked key": (403, "PERMISSION_DENIED", "Your API key was reported as leaked.", {}, "AUTH/invalid_key"),
+    "terms": (
+        403, "PERMISSION_DENIED", "This service has been disabled in this account for violation of Terms of\n\t\tService.", {},
+        "AUTH/account_disabled"),
+    "cancelled there": (499, "CANCELLED", "The operation was cancelled.", {"reason": "backendError"}, "SERVER/internal"),
     "size": (400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 9 bytes.", {}, "BAD_REQUEST/request_too_large"),
     "billed users": (
         400, "INVALID_ARGUMENT", "Imagen API is only accessible to billed users at this time.", {}, "CALL_BUDGET/billing"),

@@ -44,7 +44,7 @@ def read(body: Any) -> ErrorBody:
     if error is None and _message(body) == "":
         error = next((entry for entry in items(field(body, "errors"))[:8] if isinstance(entry, Mapping)), None)
     if isinstance(error, str):
-        return _read_object(body, body, error)
+        return _read_object(body, body, "" if _PAGE.match(error) else error)
     return _read_object(error if _is_object(error) else body, body, "")
 
 
@@ -53,7 +53,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _read_object(error: Any, outer: Any, said: str) -> ErrorBody:
-    details = _details(error)
+    details, upstream = _details(error), _upstream(error)
     raw = [
         *(field(d, "reason") for d in details),
         field(field(error, "innererror"), "code"),
@@ -64,11 +64,13 @@ def _read_object(error: Any, outer: Any, said: str) -> ErrorBody:
         *(field(e, "reason") for e in items(field(error, "errors"))[:4]),
         field(error, "status"),
         field(outer, "type") if outer is not error and field(outer, "type") != "error" else None,
+        field(upstream, "code"),
+        field(upstream, "type"),
     ]
     found = [c for c in map(_code, raw) if c]
     return ErrorBody(
         codes=tuple(dict.fromkeys(c for c in found if _http(c) is None)),
-        message=said or _upstream_message(error) or _message(error) or _message(outer),
+        message=said or _message(upstream) or _message(error) or _message(outer),
         status=next((s for s in map(_http, found) if s is not None), None),
         retry_after=_wait(error, outer, details),
         facts=frozenset(_facts(error, details)),
@@ -117,22 +119,25 @@ def _message(error: Any) -> str:
     found = parsed(field(error, "message", "Message", "detail", "msg"))
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None
-    said = text(found) or text(field(found, "message"))
+    said = text(found) or text(field(found, "message")) or text(field(field(found, "error"), "message"))
     wrapped = _PRINTED.match(said)
     said = wrapped["said"] if wrapped else said
-    return "" if said.lstrip().startswith("<") else said  # a page is no message
+    return "" if _PAGE.match(said) else said
 
 
+_PAGE = re.compile(r"\s*<[!?/a-zA-Z]")
+"""A page is no message; a message that begins with a number in angle brackets is one (Qwen's do)."""
 _PRINTED = re.compile(r"""\{'error': (?P<quote>['"])(?P<said>.*?)(?P=quote)(?:\}|, ['"])""", re.DOTALL)
 """LiteLLM's proxy prints a dict into the message field."""
 
 
-def _upstream_message(error: Any) -> str:
-    """What the provider behind a router said about a bad request; of a busy one's account nothing is read."""
+def _upstream(error: Any) -> Any:
+    """The error of the provider behind a router if it is about a bad request; of a busy one's account nothing is read."""
     if number(field(error, "code")) not in (400, 413, 422):
-        return ""
+        return None
     raw = parsed(field(field(error, "metadata"), "raw"))
-    return _message(field(raw, "error")) or _message(raw) if _is_object(raw) else ""
+    nested = field(raw, "error") if _is_object(raw) else None
+    return nested if _is_object(nested) else raw if _is_object(raw) else None
 
 
 def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:
@@ -149,6 +154,8 @@ def _facts(error: Any, details: list[Any]) -> list[str]:
     found = _metadata_facts(field(error, "metadata"))
     if field(error, "base_resp") is True:
         found.append("base_resp")
+    if text(field(field(error, "moderation_details"), "moderation_stage"), 16) == "output":
+        found.append("output_stage")
     filtered = field(field(error, "innererror"), "content_filter_result", "content_filter_results")
     if field(field(filtered, "jailbreak"), "filtered", "detected") is True:
         found.append("jailbreak")

@@ -93,7 +93,13 @@ def _body(exc: BaseException) -> Any:
     response = field(exc, "response")
     if isinstance(response, Mapping):
         return response
-    return loaded_body(response)
+    return loaded_body(response) if response is not None else _streamed_text(exc)
+
+
+def _streamed_text(exc: BaseException) -> Any:
+    """The error of an event that was a plain string: its SDK kept that in place of an error body."""
+    body = field(exc, "body")
+    return {"error": body} if isinstance(body, str) and causes.dialect_of(causes.names(exc)) else None
 
 
 def loaded_body(response: Any) -> Any:

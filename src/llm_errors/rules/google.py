@@ -52,6 +52,8 @@ CODES: Final = (
     _canonical("internal", E.SERVER, "internal", "INTERNAL UNKNOWN DATA_LOSS"),
     _canonical("deadline", E.SERVER, "deadline_exceeded", "DEADLINE_EXCEEDED"),
     _canonical("conflict", E.SERVER, "conflict", "ABORTED ALREADY_EXISTS"),
+    # The reason beside a status that says nothing: a call that Google itself cancelled.
+    _code("backend", E.SERVER, "internal", "backendError", generic=True),
     # In-stream and Interactions errors carry lower-case names.
     _code("interaction.invalid", E.BAD_REQUEST, "invalid_parameter", "invalid_request", generic=True),
     _code("interaction.exhausted", E.RATE_LIMITED, "requests", "rate_limit_exceeded quota_exceeded"),
@@ -98,15 +100,20 @@ OTHERS: Final = (
     Rule("google.image.filtered", E.OUTPUT_BLOCKED, "image_safety", dialects=_DIALECT.only, facts=words("image_filtered")),
     Rule("google.stream.garbled", E.UNKNOWN, "unexpected_body", exceptions=words("google.genai.UnknownApiResponseError"), weight=4),
     Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_DIALECT.only, status=frozenset({400}), says=(
-         "exceeds the maximum number of tokens", "input token count", "context length"), weight=2),
+         "exceeds the maximum number of tokens", "input token count", "context length", "prompt is too long"), weight=2),
     _said("history", E.BAD_REQUEST, "malformed_history", {400}, "number of function response parts", "comes immediately after a",
           "requests alternate between user and model", "requests end with a user role", "missing a thought_signature"),
     _said("media", E.BAD_REQUEST, "invalid_media", {400}, "unable to process input image", "provided image is not valid",
           "unsupported mime type", "document has no pages", "cannot fetch content from the provided url"),
+    _said("unsupported", E.BAD_REQUEST, "unsupported", {400}, "is unsupported", "supported only when they are all"),
     _said("too_large", E.BAD_REQUEST, "request_too_large", {400}, "request payload size exceeds"),
     _said("blocked", E.PROMPT_BLOCKED, "safety", {400}, "violate google's responsible ai practices"),
     _said("billing", E.CALL_BUDGET, "billing", {400, 429}, "prepayment credits are depleted", "only accessible to billed users"),
     _said("spend_limit", E.CALL_BUDGET, "spend_limit", {429}, "monthly spending cap"),
+    # Vertex names the quota in the text only.
+    _said("rate.tokens", E.RATE_LIMITED, "tokens", {429}, "tokens_per_minute"),
+    _said("account", E.AUTH, "account_disabled", {403}, "for violation of terms"),
+    _said("key.leaked", E.AUTH, "invalid_key", {403}, "reported as leaked"),
     _said("key.missing", E.AUTH, "missing_key", {400}, "missing or invalid authorization header"),
     Rule("google.says.key", E.AUTH, "invalid_key", dialects=_DIALECT.only, status=frozenset({400}), says=(
          "api key not valid", "api key expired"), weight=2),

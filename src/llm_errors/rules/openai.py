@@ -6,14 +6,14 @@ and LiteLLM's error bodies as public reports show them.
 
 from typing import Final
 
+from llm_errors.rules import _openai_texts
 from llm_errors.rules._dialect import Dialect
 from llm_errors.rules._numbers import glm
 from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
 _DIALECT = Dialect("openai")
-_code, _finish, _says = _DIALECT.code, _DIALECT.finish, _DIALECT.says
-_BAD = frozenset({400, 413, 422, 500})
+_code, _finish = _DIALECT.code, _DIALECT.finish
 
 
 def _number(row_id: str, error_class: E, reason: str, codes: str) -> Rule:
@@ -21,147 +21,187 @@ def _number(row_id: str, error_class: E, reason: str, codes: str) -> Rule:
 
 
 CODES: Final = (
-    _code("quota", E.CALL_BUDGET, "insufficient_quota", "insufficient_quota insufficient_user_quota quota_exceeded quotaexceeded"
-          " exceeded_current_quota_error allocationquota.freetieronly free_quota_exceeded"),
-    _code(
-        "billing",
-        E.CALL_BUDGET,
-        "billing",
-        "billing_not_active credit_balance_exhausted insufficient_balance insufficient_credits billing_error"
-        " payment_required account_balance_insufficient insufficient_balance_error arrearage accountoverdueerror",
-    ),
-    _code(
-        "spend_limit",
-        E.CALL_BUDGET,
-        "spend_limit",
-        "billing_hard_limit_reached usage_limit_exceeded usage_limit_reached project_spend_limit_exceeded"
-        " organization_spend_limit_exceeded organization_usage_limit_exceeded budget_exceeded spend_limit_reached"
-        " setlimitexceeded blocked_api_access",
-    ),
-    _code("spend_limit.suspended", E.CALL_BUDGET, "spend_limit", "precondition_failed",
+    _code("quota", E.CALL_BUDGET, "insufficient_quota",
+          "insufficient_quota insufficient_user_quota quota_exceeded quotaexceeded exceeded_current_quota_error"
+          " allocationquota.freetieronly free_quota_exceeded pre_consume_token_quota_failed"),
+    _code("billing", E.CALL_BUDGET, "billing",
+          "billing_not_active credit_balance_exhausted insufficient_balance insufficient_credits billing_error"
+          " payment_required account_balance_insufficient insufficient_balance_error arrearage accountoverdueerror"),
+    _code("spend_limit", E.CALL_BUDGET, "spend_limit",
+          "billing_hard_limit_reached usage_limit_exceeded usage_limit_reached project_spend_limit_exceeded"
+          " organization_spend_limit_exceeded organization_usage_limit_exceeded budget_exceeded spend_limit_reached"
+          " setlimitexceeded blocked_api_access"),
+    _code("spend_limit.suspended", E.CALL_BUDGET, "spend_limit",
+          "precondition_failed",
           says=("spending limit", "failure to pay")),
-    _code("rate.requests", E.RATE_LIMITED, "requests", "rate_limit_exceeded requests rate_limit_error rate_limit_reached_error"
-          " too_many_requests throttling too_many_requests_error ratelimitreached rate_limit RateLimitError limit_requests"
-          " limit_burst_rate throttling.ratequota rate_limited rpm_rate_limit_exceeded ratelimitexceeded.endpointrpmexceeded"
+    _code("rate.requests", E.RATE_LIMITED, "requests",
+          "rate_limit_exceeded requests rate_limit_error rate_limit_reached_error too_many_requests throttling"
+          " too_many_requests_error ratelimitreached rate_limit RateLimitError limit_requests limit_burst_rate"
+          " throttling.ratequota rate_limited rpm_rate_limit_exceeded ratelimitexceeded.endpointrpmexceeded"
           " modelaccountrpmratelimitexceeded accountratelimitexceeded request_quota_exceeded throttling_error"
           " throttlingexception toomanyrequestsexception"),
-    _code("rate.tokens", E.RATE_LIMITED, "tokens", "tokens limit_tokens token_quota_exceeded too_many_tokens_error"
-          " tpm_rate_limit_exceeded throttling.allocationquota ratelimitexceeded.endpointtpmexceeded"
-          " modelaccounttpmratelimitexceeded", weight=1),
+    _code("rate.tokens", E.RATE_LIMITED, "tokens",
+          "tokens limit_tokens token_quota_exceeded too_many_tokens_error tpm_rate_limit_exceeded"
+          " throttling.allocationquota ratelimitexceeded.endpointtpmexceeded modelaccounttpmratelimitexceeded",
+          weight=1),
     _code("rate.quota", E.RATE_LIMITED, "service_quota", "servicequotaexceededexception"),
-    _code("rate.too_large", E.RATE_LIMITED, "request_too_large_for_rate", "rate_limit_exceeded tokens",
+    _code("rate.too_large", E.RATE_LIMITED, "request_too_large_for_rate",
+          "rate_limit_exceeded tokens",
           facts=words("exceeds_limit"), weight=2, kind="message"),
-    _code("rate.too_large.413", E.RATE_LIMITED, "request_too_large_for_rate", "rate_limit_exceeded tokens",
+    _code("rate.too_large.413", E.RATE_LIMITED, "request_too_large_for_rate",
+          "rate_limit_exceeded tokens",
           status=frozenset({413}), weight=2),
-    _code("rate.daily", E.RATE_LIMITED, "daily_quota", "tokens_per_day requests_per_day daily_limit_exceeded", weight=1),
+    _code("rate.daily", E.RATE_LIMITED, "daily_quota",
+          "tokens_per_day requests_per_day daily_limit_exceeded",
+          weight=1),
     # The code of a limit is the same whatever its period; only the text names it.
-    _code("rate.daily.said", E.RATE_LIMITED, "daily_quota", "rate_limit_exceeded tokens requests rate_limit_reached_error"
-          " token_quota_exceeded request_quota_exceeded ratelimitreached",
+    _code("rate.daily.said", E.RATE_LIMITED, "daily_quota",
+          "rate_limit_exceeded tokens requests rate_limit_reached_error token_quota_exceeded request_quota_exceeded"
+          " ratelimitreached",
           says=("per day", "tpd rate limit", "rpd rate limit", "userbymodelbyday"), weight=1),
+    # Azure's code is the status again, or the same for both limits; only the text says which one it is.
+    _code("rate.tokens.said", E.RATE_LIMITED, "tokens",
+          "rate_limit_exceeded throttling_error",
+          says=("exceeded token rate limit",), weight=1),
     _code("rate.concurrency.said", E.RATE_LIMITED, "concurrency", "rate_limit_reached_error", says=("concurrency:",)),
-    _code("rate.concurrency", E.RATE_LIMITED, "concurrency", "concurrency_limit_exceeded too_many_concurrent_requests", weight=1),
-    _code("key", E.AUTH, "invalid_key", "invalid_api_key incorrect_api_key authentication_error invalid_authentication"
-          " invalid_token unauthorized token_not_valid auth_error invalid_auth"
-          " invalid_authentication_error authenticationerror invalidapikey wrong_api_key token_not_found_in_db invalid_iam_token"
-          " unrecognizedclientexception invalidsignatureexception"),
-    _code("key.expired", E.AUTH, "expired", "expired_api_key token_expired api_key_expired expired_token expired_key expiredtokenexception"),
+    _code("rate.concurrency", E.RATE_LIMITED, "concurrency",
+          "concurrency_limit_exceeded too_many_concurrent_requests",
+          weight=1),
+    _code("key", E.AUTH, "invalid_key",
+          "invalid_api_key incorrect_api_key authentication_error invalid_authentication invalid_token unauthorized"
+          " token_not_valid auth_error invalid_auth invalid_authentication_error authenticationerror invalidapikey"
+          " wrong_api_key token_not_found_in_db invalid_iam_token unrecognizedclientexception"
+          " invalidsignatureexception"),
+    _code("key.expired", E.AUTH, "expired",
+          "expired_api_key token_expired api_key_expired expired_token expired_key expiredtokenexception"),
     _code("key.missing", E.AUTH, "missing_key", "missing_api_key no_api_key missing_authorization_header"),
-    _code("denied", E.AUTH, "permission_denied", "permission_error permission_denied ip_not_authorized insufficient_permissions"
-          " invalid_organization organization_must_be_verified access_denied forbidden"
-          " permissiondenied key_model_access_denied team_model_access_denied user_model_access_denied org_model_access_denied"
-          " model_terms_required no_access model.accessdenied accessdenied.unpurchased operationdenied.servicenotopen"
-          " accessdeniedexception"),
+    _code("denied", E.AUTH, "permission_denied",
+          "permission_error permission_denied ip_not_authorized insufficient_permissions invalid_organization"
+          " organization_must_be_verified access_denied forbidden permissiondenied key_model_access_denied"
+          " team_model_access_denied user_model_access_denied org_model_access_denied model_terms_required no_access"
+          " model.accessdenied accessdenied.unpurchased operationdenied.servicenotopen accessdeniedexception"),
     _code("region", E.AUTH, "region", "unsupported_country_region_territory"),
-    _code("account", E.AUTH, "account_disabled", "account_deactivated organization_deactivated account_suspended access_terminated"
-          " organization_restricted account_disabled"),
-    _code("model", E.NOT_FOUND, "model", "model_not_found model_not_available invalid_model model_deprecated model_decommissioned"
-          " not_found_error notfounderror model_not_exist unknown_model"
-          " unavailable_model model_not_supported modelnotfound modelnotopen invalidendpointormodel.notfound resourcenotfoundexception"
-          " resource_not_found_error"),
+    _code("account", E.AUTH, "account_disabled",
+          "account_deactivated organization_deactivated account_suspended access_terminated organization_restricted"
+          " account_disabled"),
+    _code("model", E.NOT_FOUND, "model",
+          "model_not_found model_not_available invalid_model model_deprecated model_decommissioned not_found_error"
+          " notfounderror model_not_exist unknown_model unavailable_model model_not_supported modelnotfound"
+          " modelnotopen invalidendpointormodel.notfound resourcenotfoundexception resource_not_found_error"),
     _code("deployment", E.NOT_FOUND, "deployment", "deploymentnotfound deployment_not_found"),
-    _code("resource", E.NOT_FOUND, "resource", "resource_not_found previous_response_not_found file_not_found"
-          " conversation_not_found vector_store_not_found"),
-    _code("context", E.BAD_REQUEST, "context_overflow", "context_length_exceeded string_above_max_length context_window_exceeded"
-          " exceed_context_size_error context_overflow model_context_window_exceeded max_prompt_tokens_exceeded"
-          " input_too_long"),
+    _code("resource", E.NOT_FOUND, "resource",
+          "resource_not_found previous_response_not_found file_not_found conversation_not_found"
+          " vector_store_not_found"),
+    _code("context", E.BAD_REQUEST, "context_overflow",
+          "context_length_exceeded string_above_max_length context_window_exceeded exceed_context_size_error"
+          " context_overflow model_context_window_exceeded max_prompt_tokens_exceeded input_too_long"),
     # llama.cpp reports an overflow in mid-generation as its own error.
-    _code("context.server", E.BAD_REQUEST, "context_overflow", "server_error",
+    _code("context.server", E.BAD_REQUEST, "context_overflow",
+          "server_error",
           says=("context size has been exceeded", "exceeds the available context size"), weight=1),
-    _code("too_large", E.BAD_REQUEST, "request_too_large", "request_too_large payload_too_large array_above_max_length"
-          " max_tokens_per_request"),
+    _code("too_large", E.BAD_REQUEST, "request_too_large",
+          "request_too_large payload_too_large array_above_max_length max_tokens_per_request"),
     _code("too_large.413", E.BAD_REQUEST, "request_too_large", "server_error", status=frozenset({413}), weight=1),
-    _code("parameter", E.BAD_REQUEST, "invalid_parameter", "invalid_value missing_required_parameter unknown_parameter"
-          " invalid_type invalid_request_format validation_error integer_below_min_value integer_above_max_value"
-          " decimal_above_max_value decimal_below_min_value invalid_function_parameters invalid_json_schema"
-          " missing_parameter invalid_parameter invalid_parameter_error empty_array"
-          " missingparameter"),
-    _code("unsupported", E.BAD_REQUEST, "unsupported", "unsupported_parameter unsupported_value unsupported_model operation_not_supported"
-          " operationnotsupported unsupported_media_type not_supported"
-          " unsupported_api_for_model"),
-    _code("history", E.BAD_REQUEST, "malformed_history", "invalid_request_message_order invalid_message invalid_encrypted_content"),
-    _code("media", E.BAD_REQUEST, "invalid_media", "invalid_image invalid_image_format invalid_base64_image invalid_image_url"
-          " image_too_large image_too_small image_parse_error invalid_image_mode image_file_too_large"
-          " unsupported_image_media_type empty_image_file image_file_not_found failed_to_download_image image_content_error"
-          " invalid_audio audio_too_short unsupported_file invalid_file"),
+    _code("parameter", E.BAD_REQUEST, "invalid_parameter",
+          "invalid_value missing_required_parameter unknown_parameter invalid_type invalid_request_format"
+          " validation_error integer_below_min_value integer_above_max_value decimal_above_max_value"
+          " decimal_below_min_value invalid_function_parameters invalid_json_schema missing_parameter"
+          " invalid_parameter empty_array missingparameter bad_request_body convert_request_failed"),
+    _code("unsupported", E.BAD_REQUEST, "unsupported",
+          "unsupported_parameter unsupported_value unsupported_model operation_not_supported operationnotsupported"
+          " unsupported_media_type not_supported unsupported_api_for_model"),
+    _code("history", E.BAD_REQUEST, "malformed_history",
+          "invalid_request_message_order invalid_message invalid_encrypted_content"),
+    _code("media", E.BAD_REQUEST, "invalid_media",
+          "invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small"
+          " image_parse_error invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file"
+          " image_file_not_found failed_to_download_image image_content_error invalid_audio audio_too_short"
+          " unsupported_file invalid_file sanitizer_server_error unsupported_file_mimetype"),
     _code("precondition", E.BAD_REQUEST, "failed_precondition", "data_residency_mismatch zero_data_retention"),
     _code("precondition.generic", E.BAD_REQUEST, "failed_precondition", "precondition_failed", generic=True),
     _code("tool", E.TOOL_PROTOCOL, "malformed_call", "tool_use_failed tool_call_failed output_parse_failed"),
     _code("json", E.TOOL_PROTOCOL, "schema_mismatch", "json_validate_failed json_schema_validation_failed"),
-    _code("blocked", E.PROMPT_BLOCKED, "content_filter", "content_filter responsibleaipolicyviolation data_inspection_failed"
-          " content_filtered sensitive_content contentfilter datainspectionfailed sensitivecontentdetected"
+    _code("blocked", E.PROMPT_BLOCKED, "content_filter",
+          "content_filter responsibleaipolicyviolation data_inspection_failed content_filtered sensitive_content"
+          " contentfilter datainspectionfailed sensitivecontentdetected prompt_blocked"
           " inputtextsensitivecontentdetected inputimagesensitivecontentdetected inputvideosensitivecontentdetected"
           " inputaudiosensitivecontentdetected"),
-    _code("blocked.output", E.OUTPUT_BLOCKED, "content_filter", "outputtextsensitivecontentdetected"
-          " outputimagesensitivecontentdetected outputvideosensitivecontentdetected outputaudiosensitivecontentdetected"),
-    _code("blocked.output.said", E.OUTPUT_BLOCKED, "content_filter", "data_inspection_failed datainspectionfailed",
+    _code("blocked.output", E.OUTPUT_BLOCKED, "content_filter",
+          "outputtextsensitivecontentdetected outputimagesensitivecontentdetected"
+          " outputvideosensitivecontentdetected outputaudiosensitivecontentdetected"),
+    _code("blocked.output.said", E.OUTPUT_BLOCKED, "content_filter",
+          "data_inspection_failed datainspectionfailed",
           says=("output data may contain",), weight=1),
-    _code("blocked.jailbreak", E.PROMPT_BLOCKED, "jailbreak", "content_filter responsibleaipolicyviolation",
+    _code("blocked.jailbreak", E.PROMPT_BLOCKED, "jailbreak",
+          "content_filter responsibleaipolicyviolation",
           facts=words("jailbreak")),
-    _code("blocked.policy", E.PROMPT_BLOCKED, "prohibited_content", "invalid_prompt cyber_policy bio_policy"
-          " misalignment_policy_violation contentpolicyviolationerror content_policy_violation_error"),
-    _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation", "moderation_blocked content_policy_violation"
-          " image_content_policy_violation moderation_error input_moderation safety_violation"),
-    _code("blocked.guardrail", E.PROMPT_BLOCKED, "guardrail", "guardrail_blocked guardrail_intervened"
-          " guardrail_raised_exception"),
-    _code("server", E.SERVER, "internal", "server_error internal_error internal_server_error internalservererror"
-          " internalfailure api_internal_error internalserviceerror internalserverexception"),
-    _code("overloaded", E.SERVER, "overloaded", "server_overloaded engine_overloaded engine_overloaded_error overloaded_error"
-          " overloaded flex_unavailable slow_down server_busy model_overloaded nocapacity no_capacity capacity_exceeded"
-          " over_capacity queue_exceeded model_at_capacity insufficient_system_resource"
-          " server_is_overloaded serveroverloaded engine_overloaded service_tier_capacity_exceeded"),
-    _code("unavailable", E.SERVER, "unavailable", "service_unavailable service_unavailable_error unavailable model_unavailable"
-          " serviceunavailable unavailable_error"
-          " serviceunavailableexception no_db_connection"),
-    _code("not_ready", E.SERVER, "model_not_ready", "model_not_ready model_loading loading_model modelnotreadyexception"),
+    _code("blocked.policy", E.PROMPT_BLOCKED, "prohibited_content",
+          "invalid_prompt cyber_policy bio_policy misalignment_policy_violation contentpolicyviolationerror"
+          " content_policy_violation_error"),
+    _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation",
+          "moderation_blocked content_policy_violation image_content_policy_violation moderation_error"
+          " input_moderation safety_violation sensitive_words_detected"),
+    # An image may have been made before it is blocked: the error says at which stage that was.
+    _code("blocked.moderation.output", E.OUTPUT_BLOCKED, "image_safety",
+          "moderation_blocked",
+          facts=words("output_stage")),
+    _code("blocked.guardrail", E.PROMPT_BLOCKED, "guardrail",
+          "guardrail_blocked guardrail_intervened guardrail_raised_exception"),
+    _code("server", E.SERVER, "internal",
+          "server_error internal_error internal_server_error internalservererror internalfailure api_internal_error"
+          " internalserviceerror internalserverexception"),
+    _code("overloaded", E.SERVER, "overloaded",
+          "server_overloaded engine_overloaded engine_overloaded_error overloaded_error overloaded flex_unavailable"
+          " slow_down server_busy model_overloaded nocapacity no_capacity capacity_exceeded over_capacity"
+          " queue_exceeded model_at_capacity insufficient_system_resource server_is_overloaded serveroverloaded"
+          " engine_overloaded service_tier_capacity_exceeded"),
+    _code("overloaded.said", E.SERVER, "overloaded", "server_error", says=("currently overloaded",), weight=1),
+    _code("unavailable", E.SERVER, "unavailable",
+          "service_unavailable service_unavailable_error unavailable model_unavailable serviceunavailable"
+          " unavailable_error serviceunavailableexception no_db_connection get_channel_failed"
+          " channel:no_available_key"),
+    _code("not_ready", E.SERVER, "model_not_ready",
+          "model_not_ready model_loading loading_model modelnotreadyexception"),
     _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception"),
-    _code("deadline", E.SERVER, "deadline_exceeded", "vector_store_timeout deadline_exceeded"),
+    _code("deadline", E.SERVER, "deadline_exceeded",
+          "vector_store_timeout deadline_exceeded channel:response_time_exceeded"),
     _code("timeout", E.TIMEOUT, "provider", "request_timeout timeout timeout_error modeltimeoutexception"),
-    _code("upstream", E.SERVER, "upstream", "upstream_error provider_error bad_gateway provider_unavailable"
-          " bad_response_status_code do_request_failed"),
+    _code("upstream", E.SERVER, "upstream",
+          "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
+          " bad_response bad_response_body empty_response read_response_body_failed"),
     # Workers AI counts its errors; an AI gateway in front of it, too.
     _code("workers.daily", E.RATE_LIMITED, "daily_quota", "4006", status=frozenset({429})),
     _code("workers.capacity", E.SERVER, "overloaded", "3040", status=frozenset({429})),
     _code("workers.model", E.NOT_FOUND, "model", "5007", status=frozenset({400})),
     _code("workers.guardrail", E.PROMPT_BLOCKED, "guardrail", "2016", status=frozenset({400, 403, 424})),
     # These say little: the HTTP status, where there is one, says more.
-    _code("generic.request", E.BAD_REQUEST, "invalid_parameter", "invalid_request_error invalid_request badrequesterror bad_request"
-          " badrequest invalid_argument bad_request_error validationexception", generic=True),
+    _code("generic.request", E.BAD_REQUEST, "invalid_parameter",
+          "invalid_request_error invalid_request badrequesterror bad_request badrequest invalid_argument"
+          " bad_request_error validationexception invalid_parameter_error invalidparameter",
+          generic=True),
     _code("generic.server", E.SERVER, "internal", "api_error", generic=True),
 )  # fmt: skip
 
 STATUS: Final = (
-    Rule("openai.http.400", E.BAD_REQUEST, "invalid_parameter", dialects=_DIALECT.only, status=frozenset({400}), facts=words("error_object")),
-    Rule("openai.embedded.5xx", E.SERVER, "upstream", dialects=_DIALECT.only, status=frozenset({500, 502, 503}), embedded=True),
-    Rule("openai.embedded.429", E.RATE_LIMITED, "upstream", dialects=_DIALECT.only, status=frozenset({429}), embedded=True),
-    Rule("openai.upstream.429", E.RATE_LIMITED, "upstream", dialects=_DIALECT.only, status=frozenset({429}), facts=words("upstream")),
-    Rule("openai.upstream.5xx", E.SERVER, "upstream", dialects=_DIALECT.only, status=frozenset({500, 502, 503}), facts=words("upstream")),
+    Rule("openai.http.400", E.BAD_REQUEST, "invalid_parameter",
+         dialects=_DIALECT.only, status=frozenset({400}), facts=words("error_object")),
+    Rule("openai.embedded.5xx", E.SERVER, "upstream",
+         dialects=_DIALECT.only, status=frozenset({500, 502, 503}), embedded=True),
+    Rule("openai.embedded.429", E.RATE_LIMITED, "upstream",
+         dialects=_DIALECT.only, status=frozenset({429}), embedded=True),
+    Rule("openai.upstream.429", E.RATE_LIMITED, "upstream",
+         dialects=_DIALECT.only, status=frozenset({429}), facts=words("upstream")),
+    Rule("openai.upstream.5xx", E.SERVER, "upstream",
+         dialects=_DIALECT.only, status=frozenset({500, 502, 503}), facts=words("upstream")),
 )  # fmt: skip
 
 FINISH: Final = (
-    _finish("length", E.TRUNCATED, "max_tokens", "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens"
-            " max_messages max_length incomplete"),
-    _finish("window", E.TRUNCATED, "context_window", "model_length model_context_window_exceeded context_length_exceeded"
-            " context_window"),
+    _finish("length", E.TRUNCATED, "max_tokens",
+            "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_messages max_length incomplete"),
+    _finish("window", E.TRUNCATED, "context_window",
+            "model_length model_context_window_exceeded context_length_exceeded context_window"),
+    # vLLM ends an answer that goes round in circles.
+    _finish("repetition", E.TRUNCATED, "other", "repetition"),
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filter content_filtered content-filter"),
     _finish("filter.prompt", E.PROMPT_BLOCKED, "content_filter", "content_filter", facts=words("prompt_filtered")),
     _finish("safety", E.OUTPUT_BLOCKED, "safety", "SAFETY safety PROHIBITED_CONTENT BLOCKLIST ERROR_TOXIC"),
@@ -169,8 +209,8 @@ FINISH: Final = (
     _finish("recitation", E.OUTPUT_BLOCKED, "recitation", "RECITATION recitation"),
     _finish("refusal", E.OUTPUT_BLOCKED, "refusal", "refusal"),
     _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened"),
-    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "MALFORMED_FUNCTION_CALL malformed_function_call"
-            " function_call_filter malformed_tool_use"),
+    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call",
+            "MALFORMED_FUNCTION_CALL malformed_function_call function_call_filter malformed_tool_use"),
     _finish("resource", E.SERVER, "overloaded", "insufficient_system_resource"),
     _finish("network", E.SERVER, "upstream", "network_error"),
     _finish("abort", E.SERVER, "other", "abort aborted"),
@@ -179,50 +219,11 @@ FINISH: Final = (
 
 EXCEPTIONS: Final = (
     Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words(".LengthFinishReasonError"), weight=4),
-    Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter", exceptions=words(".ContentFilterFinishReasonError"), weight=4),
-    Rule("openai.azure.credentials", E.AUTH, "invalid_key", exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
+    Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter",
+         exceptions=words(".ContentFilterFinishReasonError"), weight=4),
+    Rule("openai.azure.credentials", E.AUTH, "invalid_key",
+         exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip
-
-SAYS: Final = (
-    _says("context", E.BAD_REQUEST, "context_overflow", _BAD,
-          "maximum context length", "context length exceeded", "longer than the maximum model length", "longer than the model's context length", "context length is only", "exceeded this model context window", "`max_new_tokens` must be <=", "must be less than max_seq_len", "exceeded model token limit", "contextwindowexceedederror", "context window of", "exceeds the available context size", "loaded with context length of only", "context size has been exceeded", "exceeds the context size", "exceeds the context",
-          "reduce the length of the messages", "prompt is too long", "input is too long", "maximum prompt length",
-          "exceeds maximum input", "exceeds the maximum number of tokens", "too many input tokens"),
-    _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({400, 403, 429}),
-          "key limit exceeded", "monthly spending limit", "budget has been exceeded", "crossed budget", "exceededbudget"),
-    _code("budget.auth", E.CALL_BUDGET, "spend_limit", "auth_error", says=("exceededbudget", "over budget"), weight=1),
-    _says("key", E.AUTH, "invalid_key", frozenset({400}),
-          "incorrect api key", "invalid api key", "api key not valid", "api key is invalid", "no auth credentials"),
-    _says("denied", E.AUTH, "permission_denied", frozenset({401}), "insufficient permissions for this operation"),
-    _says("model", E.NOT_FOUND, "model", frozenset({400, 403, 422}),
-          "is not a valid model", "model not found", "model does not exist", "model not exist", "no such model",
-          "unknown model", "has been decommissioned", "invalid model name passed"),
-    _says("deployment", E.NOT_FOUND, "deployment", frozenset({404}), "deployment for this resource does not exist"),
-    _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}),
-          "does not support", "is not supported by this model", "not supported with this model"),
-    _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400}),
-          "must be followed by tool messages", "must be a response to a preceding message", "must be a response to a preceeding message",
-          "no tool output found for function call", "no tool call found for function call output", "provided without its required",
-          "should interleave the user/assistant messages", "roles must alternate",
-          "did not have response messages", "conversation roles must"),
-    _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403, 429}),
-          "balance is insufficient", "have any credits", "payment is past due", "insufficient balance", "credit balance", "exceeded your current quota", "no credits", "out of credits"),
-    _says("daily", E.RATE_LIMITED, "daily_quota", frozenset({429}),
-          "per day", "daily limit", "daily quota", "free-models-per-day", "session usage limit", "weekly usage limit"),
-    _says("quota", E.CALL_BUDGET, "insufficient_quota", frozenset({403}), "out of call volume quota"),
-    _says("degraded", E.SERVER, "unavailable", frozenset({400}), "degraded function cannot be invoked"),
-    _says("crashed", E.SERVER, "model_error", frozenset({400}), "the model has crashed"),
-    _says("unloaded", E.SERVER, "model_not_ready", frozenset({400}), "model unloaded", "failed to load model"),
-    _says("media", E.BAD_REQUEST, "invalid_media", frozenset({400}), "invalid file format"),
-    _says("loading", E.SERVER, "model_not_ready", frozenset({503}), "loading model", "currently loading", "model is loading"),
-    _says("refused_input", E.PROMPT_BLOCKED, "moderation", frozenset({400}), "rejected by the safety system",
-          "rejected as a result of our safety system", "content exists risk"),
-    _says("refused_input.403", E.PROMPT_BLOCKED, "moderation", frozenset({403}), "content violates usage guidelines"),
-    _says("blocked", E.PROMPT_BLOCKED, "content_filter", frozenset({400}), "contentpolicyviolationerror"),
-    _says("guardrail", E.PROMPT_BLOCKED, "guardrail", frozenset({400}), "violated guardrail policy"),
-)  # fmt: skip
-
-IN_STREAM: Final = _DIALECT.in_stream(SAYS, "invalid_request_error badrequesterror")
 
 BASE_RESP: Final = (
     _number("billing", E.CALL_BUDGET, "billing", "1008"),
@@ -239,4 +240,4 @@ BASE_RESP: Final = (
 )
 """MiniMax answers HTTP 200 with the number of its error in `base_resp`."""
 
-ROWS: Final = (*CODES, *glm(_DIALECT), *STATUS, *FINISH, *EXCEPTIONS, *SAYS, *IN_STREAM, *BASE_RESP)
+ROWS: Final = (*CODES, *glm(_DIALECT), *STATUS, *FINISH, *EXCEPTIONS, *_openai_texts.ROWS, *BASE_RESP)

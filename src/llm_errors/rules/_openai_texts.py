@@ -1,0 +1,77 @@
+"""What messages of the openai dialect say: the texts of vendors that give no other signal.
+
+Each is anchored by a status, or by a code that many failures share.
+"""
+
+from typing import Final
+
+from llm_errors.rules._dialect import Dialect
+from llm_errors.taxonomy import ErrorClass as E
+
+_DIALECT = Dialect("openai")
+_code, _says = _DIALECT.code, _DIALECT.says
+_BAD = frozenset({400, 413, 422, 500})
+
+_SAYS: Final = (
+    _says("context", E.BAD_REQUEST, "context_overflow", _BAD,
+          "maximum context length", "context length exceeded", "longer than the maximum model length",
+          "longer than the model's context length", "context length is only", "exceeded this model context window",
+          "`max_new_tokens` must be <=", "must be less than max_seq_len", "exceeded model token limit",
+          "contextwindowexceedederror", "context window of", "exceeds the available context size",
+          "loaded with context length of only", "context size has been exceeded", "exceeds the context size",
+          "exceeds the context", "reduce the length of the messages", "prompt is too long", "input is too long",
+          "maximum prompt length", "exceeds maximum input", "exceeds the maximum number of tokens",
+          "too many input tokens", "greater than the context length", "range of input length",
+          "model max length exceeded", "[input_too_large]"),
+    _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({400, 403, 429}),
+          "key limit exceeded", "monthly spending limit", "budget has been exceeded", "crossed budget",
+          "exceededbudget"),
+    _code("budget.auth", E.CALL_BUDGET, "spend_limit",
+          "auth_error",
+          says=("exceededbudget", "over budget"), weight=1),
+    _says("key", E.AUTH, "invalid_key", frozenset({400}),
+          "incorrect api key", "invalid api key", "api key not valid", "api key is invalid", "no auth credentials"),
+    _says("denied", E.AUTH, "permission_denied", frozenset({401}), "insufficient permissions for this operation"),
+    _says("verified", E.AUTH, "permission_denied", frozenset({400}), "organization must be verified"),
+    _says("model", E.NOT_FOUND, "model", frozenset({400, 403, 422}),
+          "is not a valid model", "model not found", "model does not exist", "model not exist", "no such model",
+          "unknown model", "has been decommissioned", "invalid model name passed"),
+    _says("deployment", E.NOT_FOUND, "deployment", frozenset({404}), "deployment for this resource does not exist"),
+    # Gone or never there, but no model: a stored item, or a path that Azure does not know.
+    _says("resource", E.NOT_FOUND, "resource", frozenset({404}),
+          "resource not found", "items are not persisted when", "previous response with id"),
+    _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}),
+          "does not support", "is not supported by this model", "not supported with this model",
+          "not supported on this model", "is unsupported", "only supported by certain models",
+          "is not a multimodal model"),
+    _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400}),
+          "must be followed by tool messages", "must be a response to a preceding message",
+          "must be a response to a preceeding message", "no tool output found for function call",
+          "no tool call found for", "reasoning_content is missing", "ids were found without", "ids must be unique",
+          "provided without its required", "should interleave the user/assistant messages", "roles must alternate",
+          "did not have response messages", "conversation roles must", "unexpected role",
+          "in the thinking mode must be passed back", "the encrypted content", "items are not persisted when"),
+    _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403, 429}),
+          "balance is insufficient", "have any credits", "payment is past due", "insufficient balance",
+          "credit balance", "exceeded your current quota", "no credits", "out of credits"),
+    _says("daily", E.RATE_LIMITED, "daily_quota", frozenset({429}),
+          "per day", "daily limit", "daily quota", "free-models-per-day", "session usage limit", "weekly usage limit"),
+    _says("rate.tokens", E.RATE_LIMITED, "tokens", frozenset({429}),
+          "exceeded token rate limit", "tokens per minute"),
+    _says("quota", E.CALL_BUDGET, "insufficient_quota", frozenset({403}), "out of call volume quota"),
+    _says("degraded", E.SERVER, "unavailable", frozenset({400}), "degraded function cannot be invoked"),
+    _says("crashed", E.SERVER, "model_error", frozenset({400}), "the model has crashed"),
+    _says("unloaded", E.SERVER, "model_not_ready", frozenset({400}), "model unloaded", "failed to load model"),
+    _says("media", E.BAD_REQUEST, "invalid_media", frozenset({400}), "invalid file format"),
+    _says("loading", E.SERVER, "model_not_ready", frozenset({503}),
+          "loading model", "currently loading", "model is loading"),
+    _says("refused_input", E.PROMPT_BLOCKED, "moderation", frozenset({400}),
+          "rejected by the safety system", "rejected as a result of our safety system", "content exists risk"),
+    _says("refused_input.403", E.PROMPT_BLOCKED, "moderation", frozenset({403}), "content violates usage guidelines"),
+    _says("blocked", E.PROMPT_BLOCKED, "content_filter", frozenset({400}), "contentpolicyviolationerror"),
+    _says("guardrail", E.PROMPT_BLOCKED, "guardrail", frozenset({400}), "violated guardrail policy"),
+)  # fmt: skip
+
+_IN_STREAM: Final = _DIALECT.in_stream(_SAYS, "invalid_request_error badrequesterror invalid_parameter_error")
+
+ROWS: Final = (*_SAYS, *_IN_STREAM)
