@@ -25,8 +25,8 @@ except ImportError:
 
 WARM_UP = 12
 """Calls before those that count: a patched class makes the interpreter specialise its code anew."""
-SHORT = 20
-"""Chunks of the stream whose cost is subtracted."""
+BLOCK = 20
+"""Chunks that are read from one stream before it is the other one's turn."""
 SAID = [{"role": "user", "content": "hi"}]
 COMPLETION = {
     "id": "c1", "object": "chat.completion", "created": 1, "model": "m-2026",
@@ -158,20 +158,21 @@ class Worker:
         return self._both(measure)
 
     def chunks(self, times: int) -> tuple[float, float]:
-        """CPU microseconds of a chunk, plain and observed, without what a stream costs as such."""
-
-        def measure(_: Callable[[], None]) -> float:
-            for _turn in range(WARM_UP):
-                self._stream(SHORT)
-            return (self._stream(times + SHORT) - self._stream(SHORT)) / times * 1e6
-
-        return self._both(measure)
-
-    def _stream(self, chunks: int) -> float:
-        began = time.process_time()
-        for _ in self._create(stream=True, max_tokens=chunks):
-            pass
-        return time.process_time() - began
+        """CPU microseconds of a chunk, plain and observed: two streams that are read in turns, a block at a time."""
+        self._turn += 1
+        streams: dict[int, Iterator[Any]] = {}
+        for which in (0, 1) if self._turn & 2 else (1, 0):
+            with self._observing(bool(which)):
+                streams[which] = iter(self._create(stream=True, max_tokens=times + 3 * BLOCK))
+        spent = [0.0, 0.0]
+        for turn in range(-4, 2 * times // BLOCK):
+            which = (turn + self._turn) % 2
+            began = time.process_time()
+            for _ in itertools.islice(streams[which], BLOCK):
+                pass
+            if turn >= 0:  # those before warm the interpreter up
+                spent[which] += time.process_time() - began
+        return spent[0] / times * 1e6, spent[1] / times * 1e6
 
     def memory(self, chunks: int) -> tuple[float, float]:
         """Bytes that our modules hold at the end of a stream of 100 and of so many chunks."""

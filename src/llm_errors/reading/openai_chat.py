@@ -158,7 +158,17 @@ class ChatChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> None:
-        """Look at one chunk: finish reason, refusal, whether there is any content, an error object in its place."""
+        """Look at one chunk. The common one, a further piece of a text that has begun, holds nothing to learn from."""
+        try:
+            (choice,) = chunk.choices
+            further = choice.delta.content and choice.finish_reason is None and choice.index in self._finish
+        except Exception:  # noqa: BLE001 - another shape, or a hostile one
+            further = False
+        if not (further and self._content):
+            self._look(chunk)
+
+    def _look(self, chunk: Any) -> None:
+        """Finish reason, refusal, whether there is any content, an error object in place of it."""
         choices = getattr(chunk, "choices", None) if type(chunk) is not dict else chunk.get("choices")
         if not choices or type(choices) is not list:
             self._without_choices(chunk)

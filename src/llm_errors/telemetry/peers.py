@@ -37,17 +37,19 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 def is_inference(span: Span, own_operation: str = "") -> bool:
     """Whether a span that still records stands for a model call of someone else's, or for `own_operation`."""
-    if not span.is_recording() or _scope(span) == semconv.SCOPE:
-        return False  # our own span around a call that makes another one, in a middleware say
+    if not span.is_recording():
+        return False
     attributes = getattr(span, "attributes", None)
     if attributes is None:  # another SDK's span
         attributes = {}
+    scope = _scope(span)
+    if scope == semconv.SCOPE:
+        return False  # our own span around a call that makes another one, in a middleware say
     operation = attributes.get(semconv.OPERATION)
     if operation is not None:
         return operation in MODEL_OPERATIONS or operation == own_operation
     if attributes.get(_OPENINFERENCE_KIND) == "LLM":
         return True
-    scope = _scope(span)
     return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span)
 
 

@@ -100,13 +100,10 @@ def write(
             written = dict(attributes)
             if ending.retries:
                 written[semconv.RETRY_COUNT] = ending.retries
-            if not scope.own:
+            if scope.own:
+                _conclude(span, written, ending, failure, failed_with)
+            elif failure is not None or _Adopted.any_failed:
                 _note_recovery(span, written, ending, failure)
-            else:
-                _describe(written, ending)
-                if failure is not None and not _is_policy_answer(failure):
-                    written[semconv.ERROR_TYPE] = failed_with
-                    span.set_status(Status(StatusCode.ERROR, f"{failure.error_class.value}/{failure.reason}"))
             if written:
                 span.set_attributes(written)
     finally:
@@ -114,11 +111,29 @@ def write(
             span.end(None if ending.ago == 0 else time_ns() - int(ending.ago * 1e9))
 
 
+class _Adopted:
+    """Spans of others."""
+
+    any_failed = False
+    """Whether a failure has ever been written on one: until then none needs to be searched for it."""
+
+
 def _note_recovery(span: Any, written: dict[str, Value], ending: Ending, failure: Classification | None) -> None:
     """The last failure stands; a later success under the same span says that the first was recovered from."""
-    healthy = failure is None and not ending.cancelled
-    if healthy and semconv.ERROR_CLASS in (getattr(span, "attributes", None) or {}):
+    if failure is not None:
+        _Adopted.any_failed = True
+    elif not ending.cancelled and semconv.ERROR_CLASS in (getattr(span, "attributes", None) or {}):
         written[semconv.ERROR_RECOVERED] = True
+
+
+def _conclude(
+    span: Span, written: dict[str, Value], ending: Ending, failure: Classification | None, failed_with: str | None
+) -> None:
+    """The conventions' facts beside ours, and the status, which in-band blocks and truncation leave unset."""
+    _describe(written, ending)
+    if failure is not None and not _is_policy_answer(failure):
+        written[semconv.ERROR_TYPE] = failed_with
+        span.set_status(Status(StatusCode.ERROR, f"{failure.error_class.value}/{failure.reason}"))
 
 
 def _describe(written: dict[str, Value], ending: Ending) -> None:
