@@ -108,6 +108,7 @@ HELLO, STOP, USAGE = (
 
 STREAMS = [
     ("natural", [HELLO, STOP, USAGE], None),
+    ("a longer text", [HELLO, HELLO, HELLO, STOP, USAGE], None),
     ("empty finish reasons while it runs", [chunk("", content="Hi"), chunk("stop")], None),
     ("tool call", [chunk(tool_calls=[{"index": 0}]), chunk("tool_calls")], None),
     ("annotations without choices", [{"choices": [], "prompt_filter_results": CLEAN}, HELLO, STOP], None),

@@ -11,6 +11,7 @@ import pytest
 
 from llm_errors import classify
 from llm_errors.classify import decide
+from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies, causes, exceptions
 
 
@@ -337,3 +338,16 @@ def test_names_of_google_packages_keep_two_parts():
 
 def test_a_raised_exception_names_its_type():
     assert exceptions.read(KeyError("x")).exception_type == "builtins.KeyError"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "wanted"),
+    [
+        (Evidence(status=401, exceptions=(("openai.AuthenticationError",),)), True),
+        (Evidence(exceptions=(("openai.APITimeoutError", "openai.APIConnectionError"),)), True),
+        (Evidence(exceptions=(("pydantic_core.ValidationError", "builtins.ValueError"),)), False),
+    ],
+    ids=["a status", "no connection", "over an answer"],
+)
+def test_an_exception_tells_of_a_request_or_of_what_was_made_of_an_answer(evidence, wanted):
+    assert causes.is_of_a_request(evidence) is wanted
