@@ -212,15 +212,7 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                try:
-                    ended = look(chunk)
-                except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
-                    ended = None
-                    overlook("chunk", error)
-                if ended:
-                    quietly("stream", None, self.exhausted)
-                if self._first_chunk is None:
-                    self._first_chunk = perf_counter()
+                self._pass(look, chunk)
                 yield chunk
         finally:
             if self.unsettled:
@@ -239,19 +231,22 @@ class RunningCall:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
-                try:
-                    ended = look(chunk)
-                except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
-                    ended = None
-                    overlook("chunk", error)
-                if ended:
-                    quietly("stream", None, self.exhausted)
-                if self._first_chunk is None:
-                    self._first_chunk = perf_counter()
+                self._pass(look, chunk)
                 yield chunk
         finally:
             if self.unsettled:
                 _drops.settle(self.abandoned)
+
+    def _pass(self, look: Callable[[Any], bool | None], chunk: Any) -> None:
+        try:
+            ended = look(chunk)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
+            ended = None
+            overlook("chunk", error)
+        if ended:
+            quietly("stream", None, self.exhausted)
+        if self._first_chunk is None:
+            self._first_chunk = perf_counter()
 
     def _begin_chunks(self) -> Callable[[Any], bool | None]:
         self._chunks = quietly("stream", None, self.info.reader.chunks)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+from weakref import WeakSet
 
 import wrapt
 
@@ -54,14 +55,13 @@ class Driver:
         self._patches: list[_Patch] = []
         self._targets: dict[str, list[tuple[Adapter, Target]]] = {}
         self.active = True
+        _drivers.add(self)
         self.found: dict[str, str] = {}
         """Target name -> `patched`, `not imported`, `not wanted` or `missing`."""
 
     def install(self, adapter: Adapter) -> None:
         """Patch the adapter's targets, each now or when its module is imported."""
         _drops.watch()
-        if self not in _active:
-            _active.append(self)
         for target in adapter.targets():
             self.found[target.name] = "not imported"
             self._targets.setdefault(target.module, []).append((adapter, target))
@@ -74,8 +74,6 @@ class Driver:
     def uninstall(self) -> None:
         """Take all patches out; wrappers that someone still holds go inert."""
         self.active = False
-        if self in _active:
-            _active.remove(self)
         for patch in reversed(self._patches):
             quietly("uninstrument", None, patch.undo)
         self._patches.clear()
@@ -115,11 +113,12 @@ class Driver:
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
 
 
-_active: list[Driver] = []
+_drivers: "WeakSet[Driver]" = WeakSet()
 _hooked: set[str] = set()
 """Modules that have our hook: it cannot be taken out again, so there is one for all drivers to come."""
 
 
 def _import_hook(module: Any) -> None:
-    for driver in list(_active):
-        driver.imported(module)
+    for driver in list(_drivers):
+        if driver.active:
+            driver.imported(module)

@@ -83,10 +83,7 @@ def unexpected(dialect: str, result: Any) -> Answer:
     """An answer that is none: an error object in place of it, a page, a bare string, a number."""
     if isinstance(result, str | bytes | int | float | list | tuple):
         return Answer(suspect(dialect, "unexpected_body"))
-    error = field(result, "error")
-    told = bodies.base_resp(result)
-    if told is not None:
-        return Answer(embedded_error("openai", told))
+    error = bodies.error_of(result)
     if error is not None:
         return Answer(embedded_error(dialect, error if isinstance(error, str) else {"error": error}))
     return Answer(embedded_error(dialect, result) if is_flat_error(result) else suspect(dialect, "unexpected_body"))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llm_errors.reading import retry_after
+from llm_errors.reading import google_rpc, retry_after
 from llm_errors.reading.fields import CODE_LIMIT, field, items, number, parsed, printable, text
 
 _HTTP = range(300, 600)
@@ -74,31 +74,25 @@ def _read_object(error: Any, outer: Any, said: str) -> ErrorBody:
         status=next((s for s in map(_http, found) if s is not None), None),
         retry_after=_wait(error, outer, details),
         facts=frozenset(_facts(error, details)),
-        dialect="google" if _is_googles(error) else "",
+        dialect=_dialect(error),
     )
 
 
-def base_resp(answer: Any) -> dict[str, Any] | None:
-    """MiniMax's error in an answer of HTTP 200, as an error object; None if it says that all went well."""
-    told = field(answer, "base_resp")
+def error_of(answer: Any) -> Any:
+    """The error in an answer of HTTP 200, by whichever name a vendor gives it; None if there is none."""
+    error = field(answer, "error")
+    if error is not None:
+        return error
+    told = field(answer, "base_resp")  # MiniMax's, with a number that is 0 when all went well
     code = number(field(told, "status_code"))
-    if not code:
-        return None
-    return {"error": {"code": code, "message": text(field(told, "status_msg")), "base_resp": True}}
+    return {"code": code, "message": text(field(told, "status_msg")), "base_resp": True} if code else None
 
 
-_CANONICAL = frozenset(
-    (
-        *("CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS"),
-        *("PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE"),
-        *("UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"),
-    )
-)
-
-
-def _is_googles(error: Any) -> bool:
-    """A number as the code and a name of `google.rpc.Code` as the status: nobody else writes errors so."""
-    return number(field(error, "code")) is not None and text(field(error, "status"), 32) in _CANONICAL
+def _dialect(error: Any) -> str:
+    """A number as the code and a name of `google.rpc.Code` as the status: nobody else than Google writes errors so."""
+    if number(field(error, "code")) is not None and text(field(error, "status"), 32) in google_rpc.NAMES:
+        return "google"
+    return "openai" if field(error, "base_resp") is True else ""
 
 
 def _details(error: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from llm_errors.evidence import Evidence
+from llm_errors.reading import google_rpc
 from llm_errors.reading.answer import Answer, embedded_error, identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, items, number, text
 
@@ -20,12 +21,6 @@ _BEGINNING = frozenset(("interaction.created", "interaction.start", "interaction
 _DELTAS = frozenset(("step.delta", "content.delta"))
 _NO_ANSWER = frozenset(("", "thought", "thought_summary", "thought_signature", "user_input", "text_annotation"))
 """Types of content that are no answer in themselves."""
-_RPC = (
-    "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
-    "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
-    "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
-)  # fmt: skip
-"""Names of `google.rpc.Code` by number: a step's error has the number alone."""
 
 
 class InteractionsReader:
@@ -68,10 +63,10 @@ def _judge(interaction: Any, status: str, parts: list[Any], content: bool) -> Ev
 
 
 def _error(error: Any, status: str) -> Evidence:
-    """The error's own code where it has one, else the status."""
+    """The error's own code where it has one (a step's has the number alone), else the status."""
     rpc = number(field(error, "code"))
-    if rpc is not None and 0 <= rpc < len(_RPC):
-        error = {"status": _RPC[rpc], "message": field(error, "message")}
+    if rpc is not None and 0 <= rpc < len(google_rpc.NAMES):
+        error = {"status": google_rpc.NAMES[rpc], "message": field(error, "message")}
     evidence = embedded_error(DIALECT, error if isinstance(error, str) else {"error": error})
     return evidence if evidence.codes or evidence.status else replace(evidence, finish_reason=status)
 

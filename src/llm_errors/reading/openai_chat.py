@@ -202,8 +202,7 @@ class ChatChunks:
         self._keep_usage(chunk)
         if not self._prompt_filtered:
             self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
-        error = field(chunk, "error") or (chunk if is_flat_error(chunk) else None)
-        self._keep_error(error or field(bodies.base_resp(chunk), "error"), "")
+        self._keep_error(bodies.error_of(chunk) or (chunk if is_flat_error(chunk) else None), "")
 
     def _keep_error(self, error: Any, finish_reason: str) -> None:
         if error is not None and self._error is None:
