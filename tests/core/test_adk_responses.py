@@ -2,8 +2,8 @@
 
 import pytest
 
-from llm_errors.classify import decide
 from llm_errors.reading.adk import LlmResponseReader
+from tests.core.verdicts import streamed, verdict
 
 READER = LlmResponseReader()
 
@@ -34,12 +34,7 @@ RESPONSES = [
 
 @pytest.mark.parametrize(("responses", "wanted"), [r[1:] for r in RESPONSES], ids=[r[0] for r in RESPONSES])
 def test_the_responses_of_a_call(responses, wanted):
-    state = READER.chunks()
-    for one in responses:
-        state.chunk(one)
-    suspicion = state.end().suspicion
-    verdict = suspicion and decide(suspicion)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    assert verdict(streamed(READER, responses)) == wanted
 
 
 def test_the_content_free_facts():

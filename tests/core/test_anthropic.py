@@ -3,8 +3,8 @@
 import pytest
 
 from llm_errors import classify
-from llm_errors.classify import decide
 from llm_errors.reading.results import MESSAGES
+from tests.core.verdicts import streamed, verdict
 
 TEXT = {"type": "text", "text": "Hi"}
 
@@ -31,8 +31,8 @@ WHOLE = [
 
 @pytest.mark.parametrize(("body", "wanted"), [w[1:] for w in WHOLE], ids=[w[0] for w in WHOLE])
 def test_a_whole_answer(body, wanted):
-    verdict = classify(body, provider="anthropic")
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    found = classify(body, provider="anthropic")
+    assert (found and f"{found.error_class}/{found.reason}") == wanted
 
 
 START = {"type": "message_start", "message": {"id": "m", "model": "c", "usage": {"input_tokens": 4}}}
@@ -60,23 +60,14 @@ STREAMS = [
 ]  # fmt: skip
 
 
-def streamed(chunks):
-    state = MESSAGES.chunks()
-    for one in chunks:
-        state.chunk(one)
-    return state.end()
-
-
 @pytest.mark.parametrize(("chunks", "wanted"), [s[1:] for s in STREAMS], ids=[s[0] for s in STREAMS])
 def test_a_stream(chunks, wanted):
-    suspicion = streamed(chunks).suspicion
-    verdict = suspicion and decide(suspicion)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    assert verdict(streamed(MESSAGES, chunks)) == wanted
 
 
 def test_the_content_free_facts_of_a_stream():
-    facts = streamed([START, BLOCK, DELTA, end("end_turn"), STOP])
+    facts = streamed(MESSAGES, [START, BLOCK, DELTA, end("end_turn"), STOP])
     assert (facts.model, facts.id, facts.finish_reasons) == ("c", "m", ("end_turn",))
     assert (facts.input_tokens, facts.output_tokens) == (4, 6)
-    assert streamed([START]).finish_reasons == ("error",)
-    assert streamed([]).finish_reasons == ()
+    assert streamed(MESSAGES, [START]).finish_reasons == ("error",)
+    assert streamed(MESSAGES, []).finish_reasons == ()

@@ -4,8 +4,8 @@ import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from llm_errors import classify
-from llm_errors.classify import decide
 from llm_errors.reading.results import CHAT
+from tests.core.verdicts import streamed, verdict
 
 
 def choice(finish="stop", index=0, **message):
@@ -65,8 +65,8 @@ WHOLE = [
 
 @pytest.mark.parametrize(("body", "wanted"), [w[1:] for w in WHOLE], ids=[w[0] for w in WHOLE])
 def test_a_whole_answer(body, wanted):
-    verdict = classify(body)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    found = classify(body)
+    assert (found and f"{found.error_class}/{found.reason}") == wanted
 
 
 USED = {
@@ -135,13 +135,6 @@ STREAMS = [
 ]  # fmt: skip
 
 
-def streamed(reader, chunks):
-    state = reader.chunks()
-    for one in chunks:
-        state.chunk(one)
-    return state.end()
-
-
 @pytest.mark.parametrize("chunks", [s[1] for s in STREAMS], ids=[s[0] for s in STREAMS])
 def test_an_sdks_chunks_are_read_as_plain_json_is(chunks):
     objects = [ChatCompletionChunk.construct(**one) for one in chunks]
@@ -150,9 +143,7 @@ def test_an_sdks_chunks_are_read_as_plain_json_is(chunks):
 
 @pytest.mark.parametrize(("chunks", "wanted"), [s[1:] for s in STREAMS], ids=[s[0] for s in STREAMS])
 def test_a_stream(chunks, wanted):
-    suspicion = streamed(CHAT, chunks).suspicion
-    verdict = suspicion and decide(suspicion)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    assert verdict(streamed(CHAT, chunks)) == wanted
 
 
 def test_the_content_free_facts_of_a_whole_answer():

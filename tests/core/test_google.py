@@ -3,8 +3,8 @@
 import pytest
 
 from llm_errors import classify
-from llm_errors.classify import decide
 from llm_errors.reading.results import GENERATE_CONTENT, RESULTS
+from tests.core.verdicts import streamed, verdict
 
 TEXT = [{"text": "Hi"}]
 
@@ -47,8 +47,8 @@ WHOLE = [
 
 @pytest.mark.parametrize(("body", "wanted"), [w[1:] for w in WHOLE], ids=[w[0] for w in WHOLE])
 def test_a_whole_answer(body, wanted):
-    verdict = classify(body, provider="gcp.gemini")
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    found = classify(body, provider="gcp.gemini")
+    assert (found and f"{found.error_class}/{found.reason}") == wanted
 
 
 @pytest.mark.parametrize(
@@ -78,18 +78,9 @@ STREAMS = [
 ]  # fmt: skip
 
 
-def streamed(chunks):
-    state = GENERATE_CONTENT.chunks()
-    for one in chunks:
-        state.chunk(one)
-    return state
-
-
 @pytest.mark.parametrize(("chunks", "wanted"), [s[1:] for s in STREAMS], ids=[s[0] for s in STREAMS])
 def test_a_stream(chunks, wanted):
-    suspicion = streamed(chunks).end().suspicion
-    verdict = suspicion and decide(suspicion)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    assert verdict(streamed(GENERATE_CONTENT, chunks)) == wanted
 
 
 def test_the_content_free_facts():
@@ -105,14 +96,14 @@ def test_the_content_free_facts():
 
 
 def test_content_is_seen_once():
-    state = streamed([])
+    state = GENERATE_CONTENT.chunks()
     assert not state.has_content
     state.chunk(answer(candidate(None)))
     assert state.has_content
 
 
 def test_a_reason_that_never_came_is_an_error_in_a_stream_only():
-    assert streamed([answer(candidate(None))]).end().finish_reasons == ("error",)
+    assert streamed(GENERATE_CONTENT, [answer(candidate(None))]).finish_reasons == ("error",)
     assert GENERATE_CONTENT.whole(answer(candidate(None))).finish_reasons == ()
 
 
@@ -130,9 +121,7 @@ RESULT_BODIES = [
 
 @pytest.mark.parametrize(("body", "wanted"), RESULT_BODIES, ids=repr)
 def test_embeddings_and_images(body, wanted):
-    suspicion = RESULTS.whole(body).suspicion
-    verdict = suspicion and decide(suspicion)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    assert verdict(RESULTS.whole(body)) == wanted
 
 
 def test_a_stream_of_results_is_read_by_its_last_chunk():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from llm_errors.classify import decide
 from llm_errors.reading.results import INTERACTIONS
+from tests.core.verdicts import streamed, verdict
 
 HI = {"type": "text", "text": "Hi"}
 STEP = {"type": "model_output", "content": [HI]}
@@ -37,11 +37,6 @@ WHOLE = [
     ("no status", {"id": "i"}, "UNKNOWN/unexpected_body"),
     ("a page", "<html>", "UNKNOWN/unexpected_body"),
 ]  # fmt: skip
-
-
-def verdict(answer):
-    found = answer.suspicion and decide(answer.suspicion)
-    return found and f"{found.error_class}/{found.reason}"
 
 
 @pytest.mark.parametrize(("body", "wanted"), [w[1:] for w in WHOLE], ids=[w[0] for w in WHOLE])
@@ -87,25 +82,21 @@ STREAMS = [
 ]  # fmt: skip
 
 
-def streamed(events):
-    state = INTERACTIONS.chunks()
-    for one in events:
-        state.chunk(one)
-    return state.end()
-
-
 @pytest.mark.parametrize(("events", "wanted"), [s[1:] for s in STREAMS], ids=[s[0] for s in STREAMS])
 def test_a_stream(events, wanted):
-    assert verdict(streamed(events)) == wanted
+    assert verdict(streamed(INTERACTIONS, events)) == wanted
 
 
 def test_the_content_free_facts():
     used = interaction("completed", STEP, usage={"total_input_tokens": 8, "total_output_tokens": 2})
-    for facts in (INTERACTIONS.whole(used), streamed([CREATED, event("interaction.completed", interaction=used)])):
+    for facts in (
+        INTERACTIONS.whole(used),
+        streamed(INTERACTIONS, [CREATED, event("interaction.completed", interaction=used)]),
+    ):
         assert (facts.model, facts.id, facts.finish_reasons) == ("g", "i", ("completed",))
         assert (facts.input_tokens, facts.output_tokens) == (8, 2)
 
 
 def test_a_status_that_never_came_is_an_error():
-    assert streamed([CREATED, DELTA]).finish_reasons == ("error",)
-    assert streamed([]).finish_reasons == ()
+    assert streamed(INTERACTIONS, [CREATED, DELTA]).finish_reasons == ("error",)
+    assert streamed(INTERACTIONS, []).finish_reasons == ()

@@ -3,8 +3,8 @@
 import pytest
 
 from llm_errors import classify
-from llm_errors.classify import decide
 from llm_errors.reading.results import RESPONSES
+from tests.core.verdicts import streamed, verdict
 
 TEXT = {"type": "message", "status": "completed", "content": [{"type": "output_text", "text": "Hi"}]}
 EMPTY = {"type": "message", "content": [{"type": "output_text", "text": ""}]}
@@ -49,8 +49,13 @@ WHOLE = [
 
 @pytest.mark.parametrize(("body", "wanted"), [w[1:] for w in WHOLE], ids=[w[0] for w in WHOLE])
 def test_a_whole_answer(body, wanted):
-    verdict = classify(body)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    found = classify(body)
+    assert (found and f"{found.error_class}/{found.reason}") == wanted
+
+
+@pytest.mark.parametrize("body", [{"odd": 1}, "<html>", [1]], ids=repr)
+def test_bodies_that_are_no_answer(body):
+    assert verdict(RESPONSES.whole(body)) == "UNKNOWN/unexpected_body"
 
 
 CREATED = {"type": "response.created", "response": response("in_progress")}
@@ -77,20 +82,11 @@ STREAMS = [
 ]  # fmt: skip
 
 
-def streamed(chunks):
-    state = RESPONSES.chunks()
-    for one in chunks:
-        state.chunk(one)
-    return state.end()
-
-
 @pytest.mark.parametrize(("chunks", "wanted"), [s[1:] for s in STREAMS], ids=[s[0] for s in STREAMS])
 def test_a_stream(chunks, wanted):
-    suspicion = streamed(chunks).suspicion
-    verdict = suspicion and decide(suspicion)
-    assert (verdict and f"{verdict.error_class}/{verdict.reason}") == wanted
+    assert verdict(streamed(RESPONSES, chunks)) == wanted
 
 
 def test_a_reason_that_never_came_is_an_error_once_generation_had_started():
-    assert streamed([CREATED, DELTA]).finish_reasons == ("error",)
-    assert streamed([]).finish_reasons == ()
+    assert streamed(RESPONSES, [CREATED, DELTA]).finish_reasons == ("error",)
+    assert streamed(RESPONSES, []).finish_reasons == ()

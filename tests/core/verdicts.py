@@ -1,0 +1,17 @@
+"""What the tables of this folder ask of an answer."""
+
+from llm_errors.classify import decide
+
+
+def verdict(answer):
+    """Class and reason, or None for a healthy answer."""
+    found = answer.suspicion and decide(answer.suspicion)
+    return found and f"{found.error_class}/{found.reason}"
+
+
+def streamed(reader, chunks):
+    """What a reader says of a stream."""
+    state = reader.chunks()
+    for one in chunks:
+        state.chunk(one)
+    return state.end()
