@@ -75,7 +75,7 @@ class Report:
         print(f"{what:<58}{value:>10.1f} {unit}")
 
     def target(self, what: str, value: float, limit: float, floor: float = 0.0) -> None:
-        """A limit below the `floor`, what nobody's code can go below, is out of reach and not missed."""
+        """A limit below the `floor`, what the same telemetry costs by hand, is out of reach and not missed."""
         met = value <= limit
         reachable = floor < limit
         self.missed = self.missed or (reachable and not met)
