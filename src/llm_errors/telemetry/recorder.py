@@ -75,7 +75,10 @@ class Recorder:
             attributes = quietly("attributes", attributes, self._attributes, failure, ending)
             context = quietly("context", context, scope.settled_context)
             error_type = spans.error_type(ending.evidence, failure)
-        quietly("metrics", None, self._metrics.ended, ending, failure, error_type, context, scope.measured)
+        try:
+            self._metrics.ended(ending, failure, error_type, context, scope.measured)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            overlook("metrics", error)
         try:
             if failure is not None:
                 quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
