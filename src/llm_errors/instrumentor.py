@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection
 from typing import Any
 
-from opentelemetry import metrics, trace
+from opentelemetry import trace
 from opentelemetry._logs import get_logger
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 
@@ -18,7 +18,7 @@ from llm_errors.rules import Index
 from llm_errors.settings import Settings
 from llm_errors.settings import read as read_settings
 from llm_errors.telemetry.logs import FailureLog
-from llm_errors.telemetry.metrics import Metrics
+from llm_errors.telemetry.metrics import Metrics, metrics_of
 from llm_errors.telemetry.recorder import Recorder
 from llm_errors.telemetry.spans import Spans
 from llm_errors.version import __version__
@@ -64,12 +64,11 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
 def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:
     """Where verdicts go, with the providers that `given` names or else the global ones; and its instruments."""
     scope = (semconv.SCOPE, __version__)
-    meter = metrics.get_meter(*scope, given.get("meter_provider"), schema_url=semconv.SCHEMA_URL)
     tracer = trace.get_tracer(*scope, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL)
     log = None
     if settings.logs:
         log = FailureLog(get_logger(*scope, given.get("logger_provider"), schema_url=semconv.SCHEMA_URL))
-    instruments = Metrics(meter)
+    instruments = metrics_of(given.get("meter_provider"))
     recorder = Recorder(
         settings,
         Spans(tracer, settings.spans),

@@ -23,8 +23,8 @@ try:
 except ImportError:
     import httpx
 
-WARM_UP = 12
-"""Calls before those that count: a patched class makes the interpreter specialise its code anew."""
+WARM_UP = 80
+"""Calls before those that count: a patched class makes the interpreter specialise its code anew, after some 50 misses."""
 BLOCK = 20
 """Chunks that are read from one stream before it is the other one's turn."""
 SAID = [{"role": "user", "content": "hi"}]

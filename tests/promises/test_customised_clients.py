@@ -289,13 +289,14 @@ class _Never:
 def test_a_pending_call_that_is_collected_is_counted_elsewhere(observed, provider, monkeypatch):
     """The collecting thread may hold the lock of the metrics SDK."""
     counted_in: list[int] = []
-    real = type(observed.meter_provider.get_meter("x").create_counter("x")).add
+    histogram = type(observed.meter_provider.get_meter("x").create_histogram("x"))
+    real = histogram.record
 
-    def add(self: Any, *args: Any, **kwargs: Any) -> None:
+    def record(self: Any, *args: Any, **kwargs: Any) -> None:
         counted_in.append(threading.get_ident())
         real(self, *args, **kwargs)
 
-    monkeypatch.setattr(type(observed.meter_provider.get_meter("x").create_counter("x")), "add", add)
+    monkeypatch.setattr(histogram, "record", record)
 
     async def never(request: Any) -> None:
         await _Never()

@@ -259,7 +259,7 @@ def test_an_exporter_that_raises_is_harmless(provider, connect, instrument, tele
 def test_instrument_itself_does_not_raise(telemetry, monkeypatch, caplog):
     from llm_errors import LLMErrorsInstrumentor
 
-    monkeypatch.setattr("llm_errors.instrumentor.Metrics", fault)
+    monkeypatch.setattr("llm_errors.instrumentor.metrics_of", fault)
     instrumentor = LLMErrorsInstrumentor()
     instrumentor.instrument()
     instrumentor.uninstrument()

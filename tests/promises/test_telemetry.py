@@ -280,7 +280,7 @@ def test_no_log_when_the_setting_says_so(provider, connect, instrument, telemetr
 
 
 def test_five_thousand_models_stay_bounded():
-    known = labels.Labels(semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.ERROR_CLASS, semconv.ERROR_REASON)
+    known = labels.Labels(dict, semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.ERROR_CLASS, semconv.ERROR_REASON)
     made = {
         tuple(known["openai", f"m{n}", error_class, reason].items())
         for n in range(5000)

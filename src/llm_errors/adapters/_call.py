@@ -22,6 +22,8 @@ ACTIVE: ContextVar["RunningCall | None"] = ContextVar("llm_errors_call", default
 
 NOTHING: Any = object()
 """No result has been parsed."""
+RETURNED: Any = object()
+"""The result is what the SDK returns: nobody listens."""
 _UNREADABLE = Evidence()
 """A failure that our own code could not read."""
 
@@ -73,7 +75,7 @@ class RunningCall:
         self.instance, self.args, self.kwargs = instance, args, kwargs or {}  # what the SDK is to be called with
         self.ambient = ambient
         self.running = True
-        self.heard = NOTHING  # the last result that the SDK has parsed
+        self.heard = NOTHING  # the last result that the SDK has parsed, or `RETURNED`
         self.stopped: float | None = None  # when the answer was there, if it is judged only later
         self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
         self.counted = False
@@ -150,7 +152,7 @@ class RunningCall:
             return
         evidence = quietly("failure", _UNREADABLE, self._read, exc)
         answer = self._seen()
-        if self.heard is not NOTHING and not causes.is_of_a_request(evidence):
+        if self.heard is not NOTHING and self.heard is not RETURNED and not causes.is_of_a_request(evidence):
             answer = quietly("answer", answer, self.info.reader.whole, self.heard)
             if answer.suspicion is not None:  # the SDK raised over what it had parsed: that tells why
                 evidence = replace(answer.suspicion, channel="thrown", exceptions=evidence.exceptions)

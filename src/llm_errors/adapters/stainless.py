@@ -10,11 +10,12 @@ import weakref
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
-from llm_errors.adapters._call import NOTHING, RunningCall
+from llm_errors.adapters._call import NOTHING, RETURNED, RunningCall
 from llm_errors.adapters._endpoints import address_of, provider_of
 from llm_errors.adapters._keeper import keeper_of
 from llm_errors.adapters._listening import Unread, follow, is_stream, keep_native, listener
@@ -100,7 +101,7 @@ class Stainless:
         """A model call is a POST to one of `PATHS`. What a client's calls are is remembered while its base URL stays."""
         options = args[1] if len(args) > 1 else kwargs["options"]
         body = options.json_data
-        model = body.get("model") if isinstance(body, Mapping) else None
+        model = body.get("model") if isinstance(body, _BODIES) else None
         asked = (options.method, options.url, model if isinstance(model, str) else None, bool(kwargs.get("stream")))
         base = instance.__dict__.get("_base_url")
         known = _KNOWN.get(id(instance))
@@ -108,9 +109,10 @@ class Stainless:
             known = _remember(instance, base)
         if known is None:
             return self._info(instance, *asked)
-        if asked not in known[2]:
-            known[2][asked] = self._info(instance, *asked)
-        return known[2][asked]
+        calls = known[2]
+        if asked not in calls:
+            calls[asked] = self._info(instance, *asked)
+        return calls[asked]
 
     def _info(self, client: Any, method: str, url: str, model: str | None, stream: bool) -> CallInfo | None:
         endpoint = _endpoint(url) if method.lower() == "post" else None
@@ -129,12 +131,20 @@ class Stainless:
         )
 
     def begin(self, call: RunningCall) -> None:
-        """Listen for the answer, with options of our own: those given may serve another call, too."""
+        """Listen for the answer, unless what is returned is the answer: an SDK's model or stream, asked for as such.
+
+        With options of our own: those given may serve another call, too.
+        """
         placed = len(call.args) > 1
-        options = copy(call.args[1] if placed else call.kwargs["options"])
+        options = call.args[1] if placed else call.kwargs["options"]
         wanted = call.args[0] if call.args else call.kwargs.get("cast_to")
         if wanted is type(None):
             return
+        client: Any = type(call.instance)
+        if _asks_for_no_more(vars(options)) and _is_returned(client, wanted):
+            call.heard = RETURNED
+            return
+        options = copy(options)
         options.post_parser = listener(call, options.post_parser, wanted)
         if placed:
             call.args = (call.args[0], options, *call.args[2:])
@@ -146,8 +156,13 @@ class Stainless:
 
         While the call still runs, before the SDK ends its own span, only what is whole is judged.
         """
-        if call.heard is not NOTHING:
-            call.judge(result if type(result) is type(call.heard) else call.heard)
+        heard = call.heard
+        if heard is RETURNED and hasattr(type(result), _OF_MODELS):
+            call.settle(call.info.reader.whole(result))
+        elif heard is RETURNED:
+            self._returned_unheard(call, result)
+        elif heard is not NOTHING:
+            call.judge(result if type(result) is type(heard) else heard)
         elif call.running:
             body = exceptions.loaded_body(field(result, "http_response", "response"))
             if body is not None and not call.info.stream:
@@ -158,6 +173,14 @@ class Stainless:
             call.settle(Answer())
         else:
             self._returned_raw(call, result)
+
+    def _returned_unheard(self, call: RunningCall, result: Any) -> None:
+        if is_stream(result):
+            follow(call, result)
+        elif hasattr(result, "http_response"):  # the client's own default headers ask for a raw one
+            self._returned_raw(call, result)
+        else:
+            call.judge(result)
 
     def _returned_raw(self, call: RunningCall, result: Any) -> None:
         response = field(result, "http_response", "response")
@@ -196,6 +219,7 @@ class Stainless:
 
 _KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}
 """By the client's identity, which asks nothing of it: a weak reference, its base URL, and its calls."""
+_BODIES = (dict, Mapping)
 _KNOWN_LIMIT = 256
 """Calls of one client that are remembered: paths with identifiers in them have no end."""
 
@@ -215,6 +239,24 @@ def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | No
     except TypeError:  # it takes no weak reference
         return None
     return known
+
+
+def _asks_for_no_more(options: dict[str, Any]) -> bool:
+    """Neither to parse further nor, by a header, for the raw response. What is not given is an object of the SDK's."""
+    return not callable(options["post_parser"]) and not hasattr(options["headers"], "keys")
+
+
+_OF_MODELS = "model_config"
+"""What every class of pydantic's models has."""
+
+
+@lru_cache(maxsize=512)
+def _is_returned(client: Any, wanted: Any) -> bool:
+    """Whether a client returns what it has parsed into `wanted`, if nobody asks for the raw response or parses further.
+
+    One with a span of its own has middlewares, which may parse several answers and return another.
+    """
+    return isinstance(wanted, type) and hasattr(wanted, _OF_MODELS) and not _has_native_span(client)
 
 
 def _has_native_span(client: type) -> bool:

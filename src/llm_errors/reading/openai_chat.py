@@ -44,8 +44,29 @@ class ChatReader:
     """Reads answers with `choices`."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge every choice; the first that is suspect stands for the answer."""
-        return _healthy(result) or self._judged(result)
+        """Judge every choice; the first that is suspect stands for the answer.
+
+        First in one step the common answer, which costs every call: an SDK's object, of one choice that ended as it
+        should, with words and nothing else.
+        """
+        try:
+            (choice,) = result.choices
+            message, finish, tokens = choice.message, choice.finish_reason, result.usage
+            answer = Answer(None, result.model, result.id, (finish,), tokens.prompt_tokens, tokens.completion_tokens)
+            if (
+                tuple(map(type, answer)) == _COMMON
+                and type(message.content) is str
+                and message.content
+                and finish in NATURAL
+                and not (message.refusal or message.tool_calls or message.function_call or choice.__pydantic_extra__)
+                and len(answer.model) <= 256 >= len(answer.id)
+                and answer.model.isascii()
+                and answer.id.isascii()
+            ):
+                return answer
+        except Exception:  # noqa: BLE001 - another shape, or a hostile one: it is read with care
+            pass
+        return self._judged(result)
 
     def _judged(self, result: Any) -> Answer:
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
@@ -68,30 +89,7 @@ class ChatReader:
         return ChatChunks()
 
 
-def _healthy(result: Any) -> Answer | None:
-    """The common answer in one step: an SDK's object, of one choice that ended as it should, with words and nothing else.
-
-    None for everything else, which is then read with care: this path costs every call.
-    """
-    try:
-        (choice,) = result.choices
-        message, finish, tokens = choice.message, choice.finish_reason, result.usage
-        answer = Answer(None, result.model, result.id, (finish,), tokens.prompt_tokens, tokens.completion_tokens)
-        plain = (
-            tuple(map(type, answer[1:])) == _COMMON
-            and len(answer.model) <= 256
-            and len(answer.id) <= 256
-            and (answer.model + answer.id).isascii()
-            and finish in NATURAL
-            and type(message.content) is str
-        )
-        more = message.refusal or message.tool_calls or message.function_call or choice.__pydantic_extra__
-        return answer if plain and message.content and not more else None
-    except Exception:  # noqa: BLE001 - another shape, or a hostile one
-        return None
-
-
-_COMMON = (str, str, tuple, int, int)
+_COMMON = (type(None), str, str, tuple, int, int)
 
 
 def _is_no_choice(value: Any) -> bool:

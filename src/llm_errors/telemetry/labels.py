@@ -4,7 +4,8 @@ The OpenTelemetry SDK folds everything past 2,000 attribute sets of an instrumen
 then the reason and the address, becomes `other` here. The class never does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from llm_errors import semconv
 
@@ -14,16 +15,20 @@ OTHER = "other"
 _LENGTH = 256
 
 Values = tuple[str | None, ...]
+Made = TypeVar("Made")
 
 
-class Labels(dict[Values, Mapping[str, str]]):
-    """The attribute sets of one instrument, by the values of its attributes; values that are None are left out."""
+class Labels(dict[Values, Made], Generic[Made]):
+    """What belongs to each attribute set of one instrument, by the values of its attributes; None is left out of the set.
 
-    def __init__(self, *names: str) -> None:
+    `make` makes it of the attribute set.
+    """
+
+    def __init__(self, make: Callable[[dict[str, str]], Made], *names: str) -> None:
         super().__init__()
-        self._names = names
+        self._make, self._names = make, names
 
-    def __missing__(self, values: Values) -> Mapping[str, str]:
+    def __missing__(self, values: Values) -> Made:
         if len(self) >= LIMIT:
             values = self._folded(values, semconv.REQUEST_MODEL)
             if values not in self and len(self) >= HARD_LIMIT:
@@ -31,7 +36,8 @@ class Labels(dict[Values, Mapping[str, str]]):
         known = self.get(values)
         if known is None:
             pairs = zip(self._names, values, strict=True)
-            known = self[values] = {name: value[:_LENGTH] for name, value in pairs if value is not None}
+            attributes = {name: value[:_LENGTH] for name, value in pairs if value is not None}
+            known = self.setdefault(values, self._make(attributes))  # another thread may have been faster
         return known
 
     def _folded(self, values: Values, name: str) -> Values:

@@ -1,53 +1,70 @@
 """The counters and the duration histogram of CONTRACT: call and error counted once, together."""
 
+from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from opentelemetry.metrics import Meter
+from opentelemetry import metrics
+from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observation
 
 from llm_errors import semconv
 from llm_errors.adapters._protocol import CallInfo
 from llm_errors.adapters._sink import Ending
 from llm_errors.evidence import Classification
+from llm_errors.telemetry import peers
+from llm_errors.telemetry.durations import BUCKETS, DurationsOfAll
 from llm_errors.telemetry.labels import Labels
+from llm_errors.telemetry.spans import Scope
+from llm_errors.telemetry.tally import Tally
+from llm_errors.version import __version__
 
 _CALL = (semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.OPERATION)
-_BUCKETS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-"""The GenAI conventions' advice for `gen_ai.client.operation.duration`."""
 
 
 class Metrics:
     """The package's instruments."""
 
     def __init__(self, meter: Meter) -> None:
-        self._calls = meter.create_counter(semconv.CALLS, "{call}", "Model calls that have ended, by outcome.")
+        self._calls = Tally(*_CALL, semconv.OUTCOME)
+        meter.create_observable_counter(
+            semconv.CALLS, [self._observe], "{call}", "Model calls that have ended, by outcome."
+        )
         self._errors = meter.create_counter(semconv.ERRORS, "{error}", "Failed model calls, by class and reason.")
         self._retries = meter.create_counter(
             semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid."
         )
         self._own = meter.create_counter(semconv.INSTRUMENTATION_ERRORS, "{error}", "Failures of this instrumentation.")
         self._duration = meter.create_histogram(
-            semconv.DURATION, "s", "GenAI operation duration.", explicit_bucket_boundaries_advisory=_BUCKETS
+            semconv.DURATION, "s", "GenAI operation duration.", explicit_bucket_boundaries_advisory=BUCKETS
         )
-        self._call_labels = Labels(*_CALL, semconv.OUTCOME)
-        self._error_labels = Labels(*_CALL, semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
-        self._retry_labels = Labels(*_CALL, semconv.ERROR_CLASS)
-        self._duration_labels = Labels(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
+        self._error_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
+        self._retry_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS)
+        self._durations = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
+
+    def _observe(self, options: CallbackOptions) -> Iterable[Observation]:
+        self._durations.collected()
+        return self._calls.observed()
 
     def ended(
-        self, ending: Ending, failure: Classification | None, error_type: str | None, context: Any, measured: bool
+        self, scope: Scope, ending: Ending, failure: Classification | None, error_type: str | None, context: Any
     ) -> None:
         """Count a call, and its error with it; the error alone if a layer below has counted the call.
 
-        A duration that a peer has `measured` is not recorded again.
+        A duration that a peer measures is not recorded again, nor that of a refused run, which nobody measures as a
+        model call.
         """
         info = ending.info
         provider, model, operation = info.provider, info.model, info.operation
         if not ending.counted:
             outcome = semconv.CANCELLED if ending.cancelled else semconv.OK if failure is None else semconv.ERROR
-            self._calls.add(1, self._call_labels[provider, model, operation, outcome], context)
-            if not measured:
-                labels = self._duration_labels[provider, model, operation, info.address, error_type]
-                self._duration.record(ending.duration, labels, context)
+            calls = self._calls[provider, model, operation, outcome]
+            next(calls.steps)
+            if calls.last is None and scope.span is not None:
+                calls.last = scope.span.get_span_context()
+            if not scope.measured and operation in peers.MODEL_OPERATIONS:
+                durations = self._durations[provider, model, operation, info.address, error_type]
+                offered = durations.context(ending.duration, scope.span, context)
+                self._duration.record(ending.duration, durations.attributes, offered)
         if failure is not None:
             error_class, reason, channel = failure.error_class.value, failure.reason, failure.channel
             self._errors.add(1, self._error_labels[provider, model, operation, error_class, reason, channel], context)
@@ -59,3 +76,24 @@ class Metrics:
     def failed_ourselves(self, place: str) -> None:
         """Count a failure of our own."""
         self._own.add(1, {semconv.PLACE: place})
+
+
+_MADE: WeakKeyDictionary[MeterProvider, Metrics] = WeakKeyDictionary()
+_STAND_IN = "_ProxyMeterProvider"
+"""The class of what OpenTelemetry's API gives until the application sets the global provider, which then takes its place."""
+
+
+def metrics_of(given: MeterProvider | None) -> Metrics:
+    """The instruments at the given provider, or at the global one.
+
+    Where there are some already, those: of a second observable counter by the same name no SDK asks the sums.
+    """
+    current = metrics.get_meter_provider()
+    provider = current if given is None else given
+    made = _MADE.get(provider)
+    if made is None and provider is current:
+        made = next((m for p, m in _MADE.items() if type(p).__name__ == _STAND_IN), None)
+    if made is None:
+        made = Metrics(provider.get_meter(semconv.SCOPE, __version__, schema_url=semconv.SCHEMA_URL))
+    _MADE[provider] = made
+    return made

@@ -4,11 +4,6 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from opentelemetry import context as context_api
-from opentelemetry import trace
-from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY as _SUPPRESSED
-from opentelemetry.instrumentation.utils import _SUPPRESS_INSTRUMENTATION_KEY_PLAIN as _SUPPRESSED_PLAIN
-
 from llm_errors import semconv
 from llm_errors.adapters._protocol import CallInfo
 from llm_errors.adapters._sink import Ending
@@ -18,7 +13,7 @@ from llm_errors.rules import Index
 from llm_errors.safety import overlook, quietly
 from llm_errors.settings import Settings
 from llm_errors.taxonomy import ErrorClass
-from llm_errors.telemetry import peers, spans
+from llm_errors.telemetry import spans
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics
 
@@ -38,27 +33,9 @@ class Recorder:
         hook: FailureHook | None = None,
         own_rules: Index | None = None,
     ) -> None:
-        self._settings, self._spans, self._metrics, self._log = settings, spans_of, metrics, log
+        self._settings, self._metrics, self._log = settings, metrics, log
+        self.open, self.leave = spans_of.open, spans_of.leave
         self._hook, self._own_rules = hook, own_rules
-
-    def open(self, info: CallInfo) -> spans.Scope | None:
-        """Find or make the call's span. None where instrumentation is suppressed, but for a peer that means others."""
-        context = context_api.get_current()
-        suppressed = context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN)  # as `is_instrumentation_enabled` asks
-        if suppressed and not peers.suppresses(trace.get_current_span(context)):
-            return None
-        scope = spans.Scope()
-        try:
-            self._spans.open(scope, info, context)
-        except Exception as error:  # noqa: BLE001 - as `quietly` does; what has been done stands in the scope
-            overlook("open", error)
-        return scope
-
-    def leave(self, scope: spans.Scope) -> None:
-        """Our own span is no longer current."""
-        if scope.token is not None:
-            context_api.detach(scope.token)
-            scope.token = None  # it would keep the whole context alive as long as a stream
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
         """Count an attempt that the SDK's own retry hides."""
@@ -76,7 +53,7 @@ class Recorder:
             context = quietly("context", context, scope.settled_context)
             error_type = spans.error_type(ending.evidence, failure)
         try:
-            self._metrics.ended(ending, failure, error_type, context, scope.measured)
+            self._metrics.ended(scope, ending, failure, error_type, context)
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             overlook("metrics", error)
         try:
@@ -85,7 +62,10 @@ class Recorder:
                 if self._hook is not None:
                     quietly("failure_hook", None, self._hook, scope.span, failure, ending.info)
         finally:  # a hook may exit the process
-            quietly("span", None, spans.write, scope, ending, attributes, failure, error_type)
+            try:
+                spans.write(scope, ending, attributes, failure, error_type)
+            except Exception as error:  # noqa: BLE001 - the same
+                overlook("span", error)
 
     def _verdict(self, evidence: Evidence) -> Classification | None:
         """The class; a failure over which our own decision fails is one all the same."""

@@ -3,18 +3,20 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from time import time_ns
-from types import MappingProxyType
 from typing import Any
 
 from opentelemetry import context as context_api
 from opentelemetry import trace
+from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY as _SUPPRESSED
 from opentelemetry.context import Context
+from opentelemetry.instrumentation.utils import _SUPPRESS_INSTRUMENTATION_KEY_PLAIN as _SUPPRESSED_PLAIN
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from llm_errors import semconv
 from llm_errors.adapters._protocol import CallInfo
 from llm_errors.adapters._sink import Ending
 from llm_errors.evidence import Classification, Evidence
+from llm_errors.safety import overlook
 from llm_errors.taxonomy import HANDLING, View
 from llm_errors.telemetry import peers
 
@@ -45,29 +47,48 @@ class Spans:
     def __init__(self, tracer: Tracer, mode: str) -> None:
         self._tracer, self._mode = tracer, mode
 
-    def open(self, scope: Scope, info: CallInfo, context: Context) -> None:
+    def open(self, info: CallInfo) -> Scope | None:
         """Adopt the current span if it is a model call's; else make one, unless a peer does or the setting says no.
 
-        What has been done stands in `scope` should the next step fail: a span once made must end.
+        None where instrumentation is suppressed, but for a peer that means others. What has been done stands in the
+        scope should the next step fail: a span once made must end.
         """
-        peer, scope.measured = peers.active(info.distribution)
-        if info.operation not in peers.MODEL_OPERATIONS:
-            scope.measured = True  # nobody measures a refused run as a model call, and neither do we
-        if self._mode == "off":
-            return
-        current = trace.get_current_span(context)
-        if current is not trace.INVALID_SPAN and peers.is_inference(current, info.operation):
-            scope.span = current
-        elif self._mode != "adopt" and not peer:
-            name, attributes = _beginning(info)
-            scope.span = span = self._tracer.start_span(name, context, SpanKind.CLIENT, attributes)
-            scope.own = True
-            scope.context = trace.set_span_in_context(span, context)
-            scope.token = context_api.attach(scope.context)
+        context = context_api.get_current()
+        suppressed = context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN)  # as `is_instrumentation_enabled` asks
+        if suppressed and not peers.suppresses(trace.get_current_span(context)):
+            return None
+        scope = Scope()
+        try:
+            peer, scope.measured = peers.active(info.distribution)
+            current = trace.get_current_span(context)
+            if (
+                current is not trace.INVALID_SPAN
+                and self._mode != "off"
+                and peers.is_inference(current, info.operation)
+            ):
+                scope.span = current
+            elif self._mode == "auto" and not peer:
+                self._make(scope, info, context)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            overlook("open", error)
+        return scope
+
+    def _make(self, scope: Scope, info: CallInfo, context: Context) -> None:
+        name, attributes = _beginning(info)
+        scope.span = span = self._tracer.start_span(name, context, SpanKind.CLIENT, attributes.copy())
+        scope.own = True
+        scope.context = trace.set_span_in_context(span, context)
+        scope.token = context_api.attach(scope.context)
+
+    def leave(self, scope: Scope) -> None:
+        """Our own span is no longer current."""
+        if scope.token is not None:
+            context_api.detach(scope.token)
+            scope.token = None  # it would keep the whole context alive as long as a stream
 
 
 @lru_cache(maxsize=256)
-def _beginning(info: CallInfo) -> tuple[str, Mapping[str, Value]]:
+def _beginning(info: CallInfo) -> tuple[str, dict[str, Value]]:
     """The name of a call's span, and the attributes that samplers see."""
     attributes: dict[str, Value] = {semconv.OPERATION: info.operation, semconv.PROVIDER: info.provider}
     if info.model:
@@ -78,7 +99,7 @@ def _beginning(info: CallInfo) -> tuple[str, Mapping[str, Value]]:
         attributes[semconv.SERVER_ADDRESS] = info.address
         if info.port:
             attributes[semconv.SERVER_PORT] = info.port
-    return (f"{info.operation} {info.model}" if info.model else info.operation), MappingProxyType(attributes)
+    return (f"{info.operation} {info.model}" if info.model else info.operation), attributes
 
 
 def write(
@@ -95,20 +116,29 @@ def write(
     span = scope.span
     if span is None:
         return
+    if not scope.own:
+        _annotate(span, ending, attributes, failure)
+        return
     try:
-        if span.is_recording():
-            written = dict(attributes)
-            if ending.retries:
-                written[semconv.RETRY_COUNT] = ending.retries
-            if scope.own:
-                _conclude(span, written, ending, failure, failed_with)
-            elif failure is not None or _Adopted.any_failed:
-                _note_recovery(span, written, ending, failure)
-            if written:
-                span.set_attributes(written)
+        answer, written = ending.answer, {**attributes}
+        for name, value in (
+            (semconv.RESPONSE_MODEL, answer.model or None),
+            (semconv.RESPONSE_ID, answer.id or None),
+            (semconv.RESPONSE_FINISH_REASONS, [*answer.finish_reasons] or None),  # the SDK takes longer over a tuple
+            (semconv.INPUT_TOKENS, answer.input_tokens),
+            (semconv.OUTPUT_TOKENS, answer.output_tokens),
+            (semconv.TIME_TO_FIRST_CHUNK, ending.time_to_first_chunk),
+            (semconv.RETRY_COUNT, ending.retries or None),
+            (semconv.OUTCOME, semconv.CANCELLED if ending.cancelled else None),
+        ):
+            if value is not None:
+                written[name] = value
+        if failure is not None and not _is_policy_answer(failure):
+            written[semconv.ERROR_TYPE] = failed_with
+            span.set_status(Status(StatusCode.ERROR, f"{failure.error_class.value}/{failure.reason}"))
+        span.set_attributes(written)
     finally:
-        if scope.own:
-            span.end(None if ending.ago == 0 else time_ns() - int(ending.ago * 1e9))
+        span.end(None if ending.ago == 0 else time_ns() - int(ending.ago * 1e9))
 
 
 class _Adopted:
@@ -118,41 +148,20 @@ class _Adopted:
     """Whether a failure has ever been written on one: until then none needs to be searched for it."""
 
 
-def _note_recovery(span: Any, written: dict[str, Value], ending: Ending, failure: Classification | None) -> None:
-    """The last failure stands; a later success under the same span says that the first was recovered from."""
+def _annotate(span: Any, ending: Ending, attributes: Mapping[str, Value], failure: Classification | None) -> None:
+    """Tell the adopted span: the last failure stands; a later success under it says that the first was recovered from."""
+    if failure is None and not ending.retries and not _Adopted.any_failed:
+        return
+    if not span.is_recording():
+        return
+    written = {**attributes}
+    if ending.retries:
+        written[semconv.RETRY_COUNT] = ending.retries
     if failure is not None:
         _Adopted.any_failed = True
     elif not ending.cancelled and semconv.ERROR_CLASS in (getattr(span, "attributes", None) or {}):
         written[semconv.ERROR_RECOVERED] = True
-
-
-def _conclude(
-    span: Span, written: dict[str, Value], ending: Ending, failure: Classification | None, failed_with: str | None
-) -> None:
-    """The conventions' facts beside ours, and the status, which in-band blocks and truncation leave unset."""
-    _describe(written, ending)
-    if failure is not None and not _is_policy_answer(failure):
-        written[semconv.ERROR_TYPE] = failed_with
-        span.set_status(Status(StatusCode.ERROR, f"{failure.error_class.value}/{failure.reason}"))
-
-
-def _describe(written: dict[str, Value], ending: Ending) -> None:
-    """The conventions' content-free facts about an answer."""
-    answer = ending.answer
-    if answer.model:
-        written[semconv.RESPONSE_MODEL] = answer.model
-    if answer.id:
-        written[semconv.RESPONSE_ID] = answer.id
-    if answer.finish_reasons:
-        written[semconv.RESPONSE_FINISH_REASONS] = answer.finish_reasons
-    if answer.input_tokens is not None:
-        written[semconv.INPUT_TOKENS] = answer.input_tokens
-    if answer.output_tokens is not None:
-        written[semconv.OUTPUT_TOKENS] = answer.output_tokens
-    if ending.time_to_first_chunk is not None:
-        written[semconv.TIME_TO_FIRST_CHUNK] = ending.time_to_first_chunk
-    if ending.cancelled:
-        written[semconv.OUTCOME] = semconv.CANCELLED
+    span.set_attributes(written)
 
 
 def _is_policy_answer(failure: Classification) -> bool:
