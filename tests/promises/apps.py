@@ -117,6 +117,24 @@ def left_open(url: str) -> None:
     _kept.append(client.chat.completions.with_raw_response.create(model="m", messages=[]))
 
 
+def set_later(url: str) -> None:
+    """Instrumented before there is a global provider, and once more when it has been set."""
+    from opentelemetry import metrics
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+    from llm_errors import LLMErrorsInstrumentor
+
+    LLMErrorsInstrumentor().instrument(strict=True)
+    ask(url)
+    reader = InMemoryMetricReader()
+    metrics.set_meter_provider(MeterProvider([reader]))
+    LLMErrorsInstrumentor().uninstrument()
+    LLMErrorsInstrumentor().instrument(strict=True)
+    ask(url)
+    print(json.dumps(outcomes(reader)))
+
+
 _kept: list[Any] = []
 
 if __name__ == "__main__":
@@ -124,4 +142,5 @@ if __name__ == "__main__":
         from gevent import monkey
 
         monkey.patch_all()
-    {"fork": fork, "green": green, "spawned": spawned, "left_open": left_open}[sys.argv[1]](sys.argv[2])
+    apps = {"fork": fork, "green": green, "spawned": spawned, "left_open": left_open, "set_later": set_later}
+    apps[sys.argv[1]](sys.argv[2])

@@ -53,6 +53,20 @@ def test_a_raw_response_is_settled_when_it_is_parsed(api, provider, connect, obs
 
 
 @pytest.mark.parametrize("api", STAINLESS)
+def test_a_raw_response_that_the_clients_own_headers_ask_for_is_settled(api, provider, connect, observed):
+    client = connect(api, provider([whole(api)]).url).with_options(default_headers={"X-Stainless-Raw-Response": "true"})
+    assert text(api, method(api, client)(**asked(api)).parse()) == "one two"
+    assert collected(lambda: observed.outcomes()) == {"ok": 1}
+
+
+@pytest.mark.parametrize("api", STAINLESS)
+def test_a_call_with_a_header_of_its_own_is_observed(api, provider, connect, observed):
+    client = connect(api, provider([whole(api)]).url)
+    assert text(api, method(api, client)(**asked(api), extra_headers={"x-a": "b"})) == "one two"
+    assert observed.outcomes() == {"ok": 1}
+
+
+@pytest.mark.parametrize("api", STAINLESS)
 async def test_an_async_raw_response_is_settled_when_it_is_parsed(api, provider, aconnect, observed):
     client = aconnect(api, provider([with_headers(whole(api))]).url, True)
     raw = await method(api, client, RAW)(**asked(api))
