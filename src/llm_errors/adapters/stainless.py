@@ -243,7 +243,7 @@ def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | No
 
 def _asks_for_no_more(options: dict[str, Any]) -> bool:
     """Neither to parse further nor, by a header, for the raw response. What is not given is an object of the SDK's."""
-    return not callable(options["post_parser"]) and not hasattr(options["headers"], "keys")
+    return not callable(options.get("post_parser")) and not hasattr(options.get("headers"), "keys")
 
 
 _OF_MODELS = "model_config"

@@ -59,8 +59,8 @@ class Metrics:
             outcome = semconv.CANCELLED if ending.cancelled else semconv.OK if failure is None else semconv.ERROR
             calls = self._calls[provider, model, operation, outcome]
             next(calls.steps)
-            if calls.last is None and scope.span is not None:
-                calls.last = scope.span.get_span_context()
+            if calls.exemplar is None and scope.span is not None:
+                calls.exemplar = scope.span.get_span_context()
             if not scope.measured and operation in peers.MODEL_OPERATIONS:
                 durations = self._durations[provider, model, operation, info.address, error_type]
                 offered = durations.context(ending.duration, scope.span, context)

@@ -1,11 +1,10 @@
-"""A counter that every call steps, and so one whose sums are asked for only when metrics are collected.
+"""A counter that every call steps, whose sums are asked for only when metrics are collected.
 
-An addition to a counter of the OpenTelemetry SDK takes longer than all else that is done for a call that went well,
-the span and the histogram excepted. Collected, both kinds of counter are the same monotonic sum.
+To add to a counter of the OpenTelemetry SDK takes longer than to judge a good answer. Collected, the two kinds of counter
+are the same monotonic sum.
 """
 
 from itertools import count
-from threading import Lock
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -16,21 +15,23 @@ from llm_errors.telemetry.labels import Labels
 
 
 class Count:
-    """The sum of one attribute set: `next(steps)` adds one, which no thread can interrupt; `last` is the exemplar's span."""
+    """The sum of one attribute set: `next(steps)` adds one, which no thread can interrupt.
 
-    __slots__ = ("_attributes", "_looks", "last", "steps")
+    `exemplar` is the span of the first call since the last collection.
+    """
+
+    __slots__ = ("_attributes", "_looks", "exemplar", "steps")
 
     def __init__(self, attributes: dict[str, str]) -> None:
-        self.steps = count()
-        self.last: SpanContext | None = None
-        self._attributes, self._looks = attributes, 0
+        self.steps, self._looks = count(), count()  # to look is a step, too
+        self.exemplar: SpanContext | None = None
+        self._attributes = attributes
 
     def observed(self) -> Observation:
-        """The sum so far. The span is told once. One thread at a time."""
-        total = next(self.steps) - self._looks  # to look is a step, too
-        self._looks += 1
-        last, self.last = self.last, None
-        span = INVALID_SPAN if last is None else NonRecordingSpan(last)  # never the one that collects
+        """The sum so far. A span is told once."""
+        total = next(self.steps) - next(self._looks)
+        exemplar, self.exemplar = self.exemplar, None
+        span = INVALID_SPAN if exemplar is None else NonRecordingSpan(exemplar)  # never the one that collects
         return Observation(total, self._attributes, trace.set_span_in_context(span, Context()))
 
 
@@ -39,9 +40,7 @@ class Tally(Labels[Count]):
 
     def __init__(self, *names: str) -> None:
         super().__init__(Count, *names)
-        self._looking = Lock()
 
     def observed(self) -> list[Observation]:
         """Every sum so far."""
-        with self._looking:
-            return [known.observed() for known in list(self.values())]
+        return [known.observed() for known in list(self.values())]
