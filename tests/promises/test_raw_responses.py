@@ -7,6 +7,7 @@ import inspect
 from time import perf_counter
 from typing import Any
 
+import openai
 import pytest
 
 from llm_errors.adapters import _call
@@ -284,3 +285,47 @@ def test_an_answer_that_does_not_fit_the_schema_is_thrown_by_the_helper(api, pro
         helpers[api]()
     assert observed.reasons() == {("TOOL_PROTOCOL", "schema_mismatch"): 1}
     assert until(observed.outcomes) == {"error": 1}
+
+
+READS = {
+    "bytes": lambda response: list(response.iter_bytes()),
+    "lines": lambda response: list(response.iter_lines()),
+    "read": lambda response: response.read(),
+}
+
+
+@pytest.mark.parametrize("how", READS)
+@pytest.mark.parametrize("api", STAINLESS)
+def test_a_body_that_breaks_while_the_application_reads_it_is_a_failure(api, how, provider, connect, observed):
+    cut = Reply(**{**vars(streamed(api)), "action": "cut_mid_stream"})
+    client = connect(api, provider([cut]).url)
+    with (
+        pytest.raises(Exception, match="closed"),
+        method(api, client, STREAMING)(**asked(api, stream=True)) as response,
+    ):
+        READS[how](response)
+    assert observed.errors() == {"TRANSPORT": 1}
+
+
+@pytest.mark.parametrize("api", STAINLESS)
+async def test_a_body_that_breaks_while_it_is_awaited_is_a_failure(api, provider, aconnect, observed):
+    cut = Reply(**{**vars(streamed(api)), "action": "cut_mid_stream"})
+    client = aconnect(api, provider([cut]).url, True)
+
+    async def read() -> None:
+        async with method(api, client, STREAMING)(**asked(api, stream=True)) as response:
+            async for _ in response.iter_bytes():
+                pass
+
+    with pytest.raises(Exception, match="closed"):
+        await read()
+    assert observed.errors() == {"TRANSPORT": 1}
+
+
+def test_another_request_that_breaks_inside_a_streaming_response_is_no_failure_of_it(provider, connect, observed):
+    cut = Reply(**{**vars(streamed(CHAT)), "action": "cut_mid_stream"})
+    client = connect(CHAT, provider([whole(CHAT)]).url)
+    other = connect(CHAT, provider([cut]).url)
+    with pytest.raises(openai.APIConnectionError), method(CHAT, client, STREAMING)(**asked(CHAT)):
+        other.get("/anything", cast_to=str)
+    assert observed.outcomes() == {"ok": 1}

@@ -1,6 +1,8 @@
 """How an answer of the Stainless family is heard: parsed by the SDK, as a stream, or raw and perhaps never parsed."""
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -8,7 +10,7 @@ from llm_errors.adapters._call import NOTHING, RunningCall
 from llm_errors.adapters._overhear import overhear
 from llm_errors.reading import exceptions
 from llm_errors.reading.answer import Answer
-from llm_errors.reading.fields import field, parsed
+from llm_errors.reading.fields import field, number, parsed
 from llm_errors.safety import overlook, quietly
 
 
@@ -83,7 +85,15 @@ class Unread:
         self._call, self._response = call, response
 
     def __call__(self) -> Answer:
-        """A body that has been loaded is read as an answer; of any other only its status is known, and that is good."""
+        """A body that has been loaded is read as an answer; of any other only its status is known, and that is good.
+
+        Unless what is on its way out of the application's `with` is that the body broke off.
+        """
+        raised = sys.exc_info()[1]
+        request = None if raised is None else field(raised, "request")
+        if raised is not None and request is not None and request is field(self._response, "request"):
+            evidence = exceptions.read(raised, self._call.info.dialect, self._call.info.provider)
+            return Answer(replace(evidence, partial_output=bool(number(field(self._response, "num_bytes_downloaded")))))
         body = exceptions.loaded_body(self._response)
         if body is None or self._call.info.stream:
             return Answer()
