@@ -90,6 +90,12 @@ def test_the_exemplar_of_a_call_leads_to_its_span_once(provider, connect, observ
     assert exemplars(observed, semconv.CALLS) == []
 
 
+def test_a_span_that_is_not_sampled_takes_nobodys_place():
+    calls = Tally("a")["x",]
+    calls.offer(INVALID_SPAN)
+    assert calls.exemplar is None
+
+
 def test_a_span_around_the_collection_is_no_exemplar(provider, connect, observed):
     call(CHAT, connect(CHAT, provider([whole(CHAT)]).url))
     exemplars(observed, semconv.CALLS)

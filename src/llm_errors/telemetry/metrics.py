@@ -60,7 +60,7 @@ class Metrics:
             calls = self._calls[provider, model, operation, outcome]
             next(calls.steps)
             if calls.exemplar is None and scope.span is not None:
-                calls.exemplar = scope.span.get_span_context()
+                calls.offer(scope.span)
             if not scope.measured and operation in peers.MODEL_OPERATIONS:
                 durations = self._durations[provider, model, operation, info.address, error_type]
                 offered = durations.context(ending.duration, scope.span, context)

@@ -68,17 +68,14 @@ class Spans:
             ):
                 scope.span = current
             elif self._mode == "auto" and not peer:
-                self._make(scope, info, context)
+                name, attributes = _beginning(info)
+                scope.span = span = self._tracer.start_span(name, context, SpanKind.CLIENT, attributes.copy())
+                scope.own = True
+                scope.context = trace.set_span_in_context(span, context)
+                scope.token = context_api.attach(scope.context)
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             overlook("open", error)
         return scope
-
-    def _make(self, scope: Scope, info: CallInfo, context: Context) -> None:
-        name, attributes = _beginning(info)
-        scope.span = span = self._tracer.start_span(name, context, SpanKind.CLIENT, attributes.copy())
-        scope.own = True
-        scope.context = trace.set_span_in_context(span, context)
-        scope.token = context_api.attach(scope.context)
 
     def leave(self, scope: Scope) -> None:
         """Our own span is no longer current."""

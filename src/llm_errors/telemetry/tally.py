@@ -9,7 +9,7 @@ from itertools import count
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.metrics import Observation
-from opentelemetry.trace import INVALID_SPAN, NonRecordingSpan, SpanContext
+from opentelemetry.trace import INVALID_SPAN, NonRecordingSpan, Span, SpanContext
 
 from llm_errors.telemetry.labels import Labels
 
@@ -17,7 +17,7 @@ from llm_errors.telemetry.labels import Labels
 class Count:
     """The sum of one attribute set: `next(steps)` adds one, which no thread can interrupt.
 
-    `exemplar` is the span of the first call since the last collection.
+    `exemplar` is the span of the first sampled call since the last collection.
     """
 
     __slots__ = ("_attributes", "_looks", "exemplar", "steps")
@@ -26,6 +26,12 @@ class Count:
         self.steps, self._looks = count(), count()  # to look is a step, too
         self.exemplar: SpanContext | None = None
         self._attributes = attributes
+
+    def offer(self, span: Span) -> None:
+        """A span that has been counted."""
+        context = span.get_span_context()
+        if context.trace_flags.sampled:
+            self.exemplar = context
 
     def observed(self) -> Observation:
         """The sum so far. A span is told once."""
