@@ -6,7 +6,7 @@ Types: the `ErrorType` literals and the error-code table of the anthropic SDK.
 from typing import Final
 
 from llm_errors.rules._dialect import Dialect
-from llm_errors.rules._numbers import glm
+from llm_errors.rules._numbers import numbers
 from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
@@ -130,4 +130,4 @@ OTHERS: Final = (
 
 IN_STREAM: Final = _DIALECT.in_stream(OTHERS, "invalid_request_error validationexception")
 
-ROWS: Final = (*CODES, *glm(_DIALECT), *FINISH, *OTHERS, *IN_STREAM)
+ROWS: Final = (*CODES, *numbers(_DIALECT), *FINISH, *OTHERS, *IN_STREAM)
