@@ -1,7 +1,10 @@
-"""Numbers that GLM (Zhipu, Z.ai) sends as codes through both of its APIs, which speak openai's and anthropic's dialect.
+"""Numbers that vendors send as codes, in whichever dialect they serve: GLM's (Zhipu, Z.ai) and Workers AI's.
 
-A number says something only together with the HTTP status: other vendors count, too.
+A number says something only together with the HTTP status: other vendors count, too. Where there is none, in
+mid-stream, it is all there is, and yields to whatever else is known.
 """
+
+from dataclasses import replace
 
 from llm_errors.rules._dialect import Dialect
 from llm_errors.rules._rule import Rule
@@ -10,13 +13,18 @@ from llm_errors.taxonomy import ErrorClass as E
 _BUSY, _BAD = frozenset({429}), frozenset({400})
 
 
-def glm(dialect: Dialect) -> tuple[Rule, ...]:
+def numbers(dialect: Dialect) -> tuple[Rule, ...]:
     """The rows, in a dialect."""
     code = dialect.code
-    return (
+    rows = (
         code("glm.balance", E.CALL_BUDGET, "billing", "1113 1309", status=_BUSY, weight=1),
         code("glm.concurrency", E.RATE_LIMITED, "concurrency", "1302", status=_BUSY, weight=1),
         code("glm.rate", E.RATE_LIMITED, "requests", "1303 1305", status=_BUSY, weight=1),
+        code("glm.overloaded", E.SERVER, "overloaded", "1312", status=_BUSY, weight=1),
+        # The same number for too many requests of the caller's and of everybody's: only the text tells.
+        code("glm.overloaded.said", E.SERVER, "overloaded",
+             "1305",
+             status=_BUSY, says=("temporarily overloaded", "访问量过大"), weight=2),
         # Of a day, of five hours, of a week or month: nothing that a retry could wait for.
         code("glm.window", E.RATE_LIMITED, "daily_quota", "1304 1308 1310", status=_BUSY, weight=1),
         code("glm.plan", E.AUTH, "permission_denied", "1220 1311", status=_BUSY, weight=1),
@@ -24,4 +32,16 @@ def glm(dialect: Dialect) -> tuple[Rule, ...]:
         code("glm.blocked", E.PROMPT_BLOCKED, "content_filter", "1301", status=_BAD, weight=1),
         code("glm.model", E.NOT_FOUND, "model", "1211 1212 1222", status=_BAD, weight=1),
         code("glm.context", E.BAD_REQUEST, "context_overflow", "1261", status=_BAD, weight=1),
-    )
+        code("glm.server", E.SERVER, "internal", "1230 1234", status=frozenset({500})),
+        # Workers AI counts its errors; an AI gateway in front of it, too.
+        code("workers.daily", E.RATE_LIMITED, "daily_quota", "4006", status=_BUSY),
+        code("workers.capacity", E.SERVER, "overloaded", "3040", status=_BUSY),
+        code("workers.model", E.NOT_FOUND, "model", "5007", status=_BAD),
+        code("workers.guardrail", E.PROMPT_BLOCKED, "guardrail", "2016", status=frozenset({400, 403, 424})),
+    )  # fmt: skip
+    in_stream = (replace(row, id=f"{row.id}.stream", status=frozenset(), embedded=True, generic=True) for row in rows)
+    # Beside a status their texts say more.
+    parameter = code("glm.parameter.stream", E.BAD_REQUEST, "invalid_parameter",
+                     "1210 1213 1214 1215",
+                     embedded=True, generic=True)  # fmt: skip
+    return (*rows, *in_stream, parameter)

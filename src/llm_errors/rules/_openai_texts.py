@@ -12,7 +12,7 @@ _DIALECT = Dialect("openai")
 _code, _says = _DIALECT.code, _DIALECT.says
 _BAD = frozenset({400, 413, 422, 500})
 
-_SAYS: Final = (
+SAYS: Final = (
     _says("context", E.BAD_REQUEST, "context_overflow", _BAD,
           "maximum context length", "context length exceeded", "longer than the maximum model length",
           "longer than the model's context length", "context length is only", "exceeded this model context window",
@@ -22,7 +22,8 @@ _SAYS: Final = (
           "exceeds the context", "reduce the length of the messages", "prompt is too long", "input is too long",
           "maximum prompt length", "exceeds maximum input", "exceeds the maximum number of tokens",
           "too many input tokens", "greater than the context length", "range of input length",
-          "model max length exceeded", "[input_too_large]"),
+          "model max length exceeded", "[input_too_large]", "more than max tokens allowed",
+          "than the maximum input length"),
     _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({400, 403, 429}),
           "key limit exceeded", "monthly spending limit", "budget has been exceeded", "crossed budget",
           "exceededbudget"),
@@ -43,26 +44,34 @@ _SAYS: Final = (
     _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}),
           "does not support", "is not supported by this model", "not supported with this model",
           "not supported on this model", "is unsupported", "only supported by certain models",
-          "is not a multimodal model"),
+          "not supported for this model", "is not a multimodal model"),
     _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400}),
           "must be followed by tool messages", "must be a response to a preceding message",
           "must be a response to a preceeding message", "no tool output found for function call",
           "no tool call found for", "reasoning_content is missing", "ids were found without", "ids must be unique",
           "provided without its required", "should interleave the user/assistant messages", "roles must alternate",
           "did not have response messages", "conversation roles must", "unexpected role",
-          "in the thinking mode must be passed back", "the encrypted content", "items are not persisted when"),
+          "in the thinking mode must be passed back", "the encrypted content", "items are not persisted when",
+          "successive user or assistant messages", "system message must be at the beginning",
+          weight=2),
+    _says("template", E.BAD_REQUEST, "invalid_parameter", frozenset({400}), "rendering prompt with jinja template"),
     _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403, 429}),
           "balance is insufficient", "have any credits", "payment is past due", "insufficient balance",
-          "credit balance", "exceeded your current quota", "no credits", "out of credits"),
+          "credit balance", "exceeded your current quota", "no credits", "out of credits",
+          "exhausted balance", "not enough balance"),
     _says("daily", E.RATE_LIMITED, "daily_quota", frozenset({429}),
           "per day", "daily limit", "daily quota", "free-models-per-day", "session usage limit", "weekly usage limit"),
     _says("rate.tokens", E.RATE_LIMITED, "tokens", frozenset({429}),
-          "exceeded token rate limit", "tokens per minute"),
+          "exceeded token rate limit", "tokens per minute", "limit type: tokens", "tpm limit reached"),
+    _says("rate.concurrency", E.RATE_LIMITED, "concurrency", frozenset({429}),
+          "limit type: max_parallel_requests", "userconcurrentrequests"),
+    _says("rate.burst", E.RATE_LIMITED, "requests", frozenset({400}), "request rate increased too quickly"),
     _says("quota", E.CALL_BUDGET, "insufficient_quota", frozenset({403}), "out of call volume quota"),
     _says("degraded", E.SERVER, "unavailable", frozenset({400}), "degraded function cannot be invoked"),
     _says("crashed", E.SERVER, "model_error", frozenset({400}), "the model has crashed"),
     _says("unloaded", E.SERVER, "model_not_ready", frozenset({400}), "model unloaded", "failed to load model"),
-    _says("media", E.BAD_REQUEST, "invalid_media", frozenset({400}), "invalid file format"),
+    _says("media", E.BAD_REQUEST, "invalid_media", frozenset({400}),
+          "invalid file format", "could not be decoded"),
     _says("loading", E.SERVER, "model_not_ready", frozenset({503}),
           "loading model", "currently loading", "model is loading"),
     _says("refused_input", E.PROMPT_BLOCKED, "moderation", frozenset({400}),
@@ -72,6 +81,4 @@ _SAYS: Final = (
     _says("guardrail", E.PROMPT_BLOCKED, "guardrail", frozenset({400}), "violated guardrail policy"),
 )  # fmt: skip
 
-_IN_STREAM: Final = _DIALECT.in_stream(_SAYS, "invalid_request_error badrequesterror invalid_parameter_error")
-
-ROWS: Final = (*_SAYS, *_IN_STREAM)
+IN_STREAM: Final = _DIALECT.in_stream(SAYS, "invalid_request_error badrequesterror invalid_parameter_error")

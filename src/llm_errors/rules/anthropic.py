@@ -5,8 +5,9 @@ Types: the `ErrorType` literals and the error-code table of the anthropic SDK.
 
 from typing import Final
 
+from llm_errors.rules import openai
 from llm_errors.rules._dialect import Dialect
-from llm_errors.rules._numbers import glm
+from llm_errors.rules._numbers import numbers
 from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
@@ -15,12 +16,12 @@ _code, _finish, _says = _DIALECT.code, _DIALECT.finish, _DIALECT.says
 
 
 CODES: Final = (
-    _code("key", E.AUTH, "invalid_key", "authentication_error invalid_authentication_error"),
+    _code("key", E.AUTH, "invalid_key", "authentication_error"),
     _code("key.expired", E.AUTH, "expired", "authentication_error", says=("token has expired",), weight=1),
-    _code("denied", E.AUTH, "permission_denied", "permission_error permissiondenied"),
+    _code("denied", E.AUTH, "permission_denied", "permission_error"),
     _code("account", E.AUTH, "account_disabled", "organization_on_hold organization_disabled", weight=1),
     _code("billing", E.CALL_BUDGET, "billing",
-          "billing_error linked_organization_billing_unavailable insufficient_balance_error"),
+          "billing_error linked_organization_billing_unavailable"),
     # Compatible servers have no type of their own for it. Nor has a plan that leaves long prompts out: no wait helps.
     _code("billing.said", E.CALL_BUDGET, "billing",
           "api_error rate_limit_error",
@@ -30,7 +31,6 @@ CODES: Final = (
           " storage_quota_exceeded",
           weight=1),
     _code("model", E.NOT_FOUND, "model", "not_found_error"),
-    _code("deployment", E.NOT_FOUND, "deployment", "deploymentnotfound"),
     _code("too_large", E.BAD_REQUEST, "request_too_large", "request_too_large request_body_too_large_after_decoding"),
     _code("media", E.BAD_REQUEST, "invalid_media", "image_dimensions_too_large", weight=1),
     _code("tools", E.BAD_REQUEST, "invalid_parameter",
@@ -42,16 +42,17 @@ CODES: Final = (
           "rate_limit_error",
           says=("concurrent connections",), weight=1),
     _code("rate.ramp", E.RATE_LIMITED, "other", "ramp_limit_exceeded", weight=1),
-    _code("server", E.SERVER, "internal", "api_error"),
-    _code("overloaded", E.SERVER, "overloaded",
-          "overloaded_error compaction_unavailable nocapacity engine_overloaded_error"),
+    _code("overloaded", E.SERVER, "overloaded", "overloaded_error compaction_unavailable"),
     _code("unavailable", E.SERVER, "unavailable",
           "cmek_context_unavailable cmek_key_unreachable change_outcome_unknown",
           weight=1),
     _code("deadline", E.SERVER, "deadline_exceeded", "timeout_error"),
+    _code("timeout", E.TIMEOUT, "provider", "timeout_error", status=frozenset({408}), weight=1),
     _code("conflict", E.SERVER, "conflict",
           "conflict_error memory_path_conflict_error memory_precondition_failed_error"),
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter", "invalid_request_error", generic=True),
+    # Servers that speak this dialect put it beside any status.
+    _code("generic.server", E.SERVER, "internal", "api_error", generic=True),
     # Exceptions of AWS' event stream, which the Bedrock client passes on under AWS' own names.
     _code("aws.server", E.SERVER, "internal", "internalServerException"),
     _code("aws.unavailable", E.SERVER, "unavailable", "serviceUnavailableException"),
@@ -114,6 +115,7 @@ OTHERS: Final = (
           "image dimensions exceed", "image exceeds", "image does not match the provided media type",
           "could not process image", "unable to download the file", "the pdf specified", "could not process pdf",
           "pdf pages may be provided", "too many images and documents"),
+    _says("denied", E.AUTH, "permission_denied", frozenset({400}), "only authorized for use with"),
     _says("account", E.AUTH, "account_disabled", frozenset({400, 403}), "organization has been disabled"),
     _says("region", E.AUTH, "region", frozenset({400, 403}), "not allowed from unsupported countries"),
     # Bedrock: without the header that names the exception, its words are all there is.
@@ -128,6 +130,14 @@ OTHERS: Final = (
     _says("blocked", E.PROMPT_BLOCKED, "content_filter", frozenset({400}), "blocked by content filtering policy"),
 )  # fmt: skip
 
-IN_STREAM: Final = _DIALECT.in_stream(OTHERS, "invalid_request_error validationexception")
+ADOPTED: Final = _DIALECT.adopt(openai.SHARED, (*CODES, *FINISH))
+"""The codes and words of the many that serve this dialect beside openai's: llama.cpp, vLLM, LiteLLM, GLM, Kimi, Qwen."""
 
-ROWS: Final = (*CODES, *glm(_DIALECT), *FINISH, *OTHERS, *IN_STREAM)
+ROWS: Final = (
+    *CODES,
+    *numbers(_DIALECT),
+    *FINISH,
+    *OTHERS,
+    *_DIALECT.in_stream((*OTHERS, *ADOPTED), "invalid_request_error validationexception badrequesterror"),
+    *ADOPTED,
+)

@@ -106,8 +106,10 @@ OTHERS: Final = (
     _said("media", E.BAD_REQUEST, "invalid_media", {400}, "unable to process input image", "provided image is not valid",
           "unsupported mime type", "document has no pages", "cannot fetch content from the provided url"),
     _said("unsupported", E.BAD_REQUEST, "unsupported", {400}, "is unsupported", "supported only when they are all"),
+    _said("model", E.NOT_FOUND, "model", {400}, "the model name is invalid"),
     _said("too_large", E.BAD_REQUEST, "request_too_large", {400}, "request payload size exceeds"),
-    _said("blocked", E.PROMPT_BLOCKED, "safety", {400}, "violate google's responsible ai practices"),
+    _said("blocked", E.PROMPT_BLOCKED, "safety", {400}, "violate google's responsible ai practices",
+          "safety filter threshold prohibited"),
     _said("billing", E.CALL_BUDGET, "billing", {400, 429}, "prepayment credits are depleted", "only accessible to billed users"),
     _said("spend_limit", E.CALL_BUDGET, "spend_limit", {429}, "monthly spending cap"),
     # Vertex names the quota in the text only.

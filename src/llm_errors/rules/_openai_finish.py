@@ -1,0 +1,45 @@
+"""Finish reasons of the openai dialect: OpenAI's, those of compatible servers, and Gemini's behind OpenAI's wire."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from llm_errors.rules import google
+from llm_errors.rules._dialect import Dialect
+from llm_errors.rules._rule import Rule, words
+from llm_errors.taxonomy import ErrorClass as E
+
+_DIALECT = Dialect("openai")
+_finish = _DIALECT.finish
+
+
+def _in_both_cases(rows: Iterable[Rule]) -> Iterator[Rule]:
+    """The members of Gemini's enumeration as Google writes them, and as the servers between do."""
+    for row in rows:
+        names = frozenset(filter(str.isupper, row.finish))
+        if names:
+            yield replace(row, finish=names | frozenset(map(str.lower, names)))
+
+
+_OWN: Final = (
+    _finish("length", E.TRUNCATED, "max_tokens",
+            "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"),
+    _finish("window", E.TRUNCATED, "context_window",
+            "model_length model_context_window_exceeded context_length_exceeded context_window"),
+    # vLLM ends an answer that goes round in circles; a limit of messages is none of tokens.
+    _finish("other", E.TRUNCATED, "other", "repetition max_messages"),
+    _finish("filter", E.OUTPUT_BLOCKED, "content_filter",
+            "content_filter content_filtered content-filter sensitive"),
+    _finish("filter.prompt", E.PROMPT_BLOCKED, "content_filter", "content_filter", facts=words("prompt_filtered")),
+    _finish("toxic", E.OUTPUT_BLOCKED, "safety", "ERROR_TOXIC"),
+    _finish("refusal", E.OUTPUT_BLOCKED, "refusal", "refusal"),
+    _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened output_guardrail_triggered"),
+    _finish("guardrail.input", E.PROMPT_BLOCKED, "guardrail", "input_guardrail_triggered"),
+    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "function_call_filter malformed_tool_use"),
+    _finish("resource", E.SERVER, "overloaded", "insufficient_system_resource"),
+    _finish("network", E.SERVER, "upstream", "network_error"),
+    _finish("abort", E.SERVER, "other", "abort aborted"),
+    _finish("error", E.SERVER, "other", "error ERROR failed", generic=True),
+)  # fmt: skip
+
+ROWS: Final = (*_OWN, *_DIALECT.adopt(_in_both_cases(google.FINISH), _OWN))
