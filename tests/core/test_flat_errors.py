@@ -3,11 +3,14 @@
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from llm_errors import classify
+from llm_errors.reading import bodies, saved
 from llm_errors.reading.flat import is_flat_error, told_error
-from llm_errors.reading.results import CHAT, DATA, MEDIA, MESSAGES, RESPONSES
+from llm_errors.reading.results import CHAT, DATA, INTERACTIONS, MEDIA, MESSAGES, RESPONSES
 from tests.core.verdicts import streamed, verdict
 
 UNAVAILABLE = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "m"}}
@@ -74,6 +77,12 @@ def test_an_event_of_no_type_may_be_an_error(reader):
     assert verdict(streamed(reader, [started, {"code": 0, "msg": "ok"}])) == "UNKNOWN/empty_response"
 
 
+def test_a_saved_stream_may_be_an_error_alone():
+    found = saved.evidence(saved.Saved(body='event: error\ndata: {"code": 400, "details": "m"}\n\ndata: [DONE]\n'))
+    assert (found.status, found.message, found.embedded) == (400, "m", True)
+    assert saved.evidence(saved.Saved(body='data: {"odd": 1}\n\n')).facts == {"unexpected_body"}
+
+
 def test_a_list_of_googles_is_read_as_one():
     assert classify([UNAVAILABLE]).rule == "google.rpc.unavailable"
 
@@ -121,6 +130,30 @@ def test_a_healthy_answer_stays_one(fields):
 
 def test_of_a_healthy_text_nothing_is_read():
     assert classify({"message": "the model's words", "status": "completed"}).message == ""
+
+
+NAMES = (
+    *("error", "errors", "message", "msg", "code", "error_code", "error_message", "type", "status", "status_code", "success"),
+    *("details", "metadata", "raw", "error_type", "hook_results", "after_request_hooks", "finishReason", "reason"),
+    *("base_resp", "external_model_error", "content", "parts", "choices", "turn_complete", "author", "actions"),
+)  # fmt: skip
+TEXT = st.sampled_from(
+    ["", "error", "ok", "400", "None", '{"error": {"code": 400}}', '[{"type": "error"}]', "Error: {"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from([0, 200, 400, 429]) | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    max_leaves=16,
+)
+
+
+@given(VALUES, st.sampled_from([None, 200, 400, 446, 500]))
+def test_no_value_makes_a_reader_raise(value, status):
+    for found in (classify(value), classify([value])):
+        assert found is None or found.rule != "common.unreadable"
+    bodies.read(value, status)
+    for reader in (CHAT, MESSAGES, RESPONSES, INTERACTIONS):
+        streamed(reader, [value if isinstance(value, dict) else {"event_type": value}])
 
 
 class Hostile:

@@ -1,17 +1,20 @@
 """What gateways say of an error behind them: their own names for it, the provider's error inside theirs, guardrails."""
 
+import importlib
 import json
 
-import httpx2
 import openai
 import pytest
 
 from llm_errors import classify
 from llm_errors.reading import bodies, exceptions, wrapped
+from llm_errors.reading.fields import TEXT_LIMIT
 from llm_errors.reading.openai_finish import plain
 from llm_errors.reading.results import CHAT
 from tests.core.verdicts import streamed, verdict
 
+HTTP = importlib.import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
+"""httpx, or in later majors httpx2."""
 OPENAIS = {"error": {"message": "m", "type": "invalid_request_error", "code": "context_length_exceeded"}}
 ANTHROPICS = {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 > 8"}}
 GOOGLES = {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "m"}}
@@ -21,7 +24,7 @@ GUARDRAIL = {"input_guardrail": [{"flagged": True}], "finishReason": "input_guar
 
 def raised(body, status=400):
     """The exception that openai raises for a body, which keeps only the error of it."""
-    response = httpx2.Response(status, json=body, request=httpx2.Request("POST", "http://127.0.0.1"))
+    response = HTTP.Response(status, json=body, request=HTTP.Request("POST", "http://127.0.0.1"))
     client = openai.OpenAI(api_key="k", base_url="http://127.0.0.1")
     return client._make_status_error_from_response(response)
 
@@ -39,6 +42,7 @@ CODES = [
     ("printed nothings", {"error": {"message": "m", "type": "None", "param": "None", "code": "400"}}, ()),
     ("a list of errors", {"success": False, "error": [{"code": 2009, "message": "m"}]}, ("2009",)),
     ("Databricks' guardrail", GUARDRAIL, ("input_guardrail_triggered",)),
+    ("odd types around an error", {"error": {"code": "x"}, "type": [], "reason": {}, "finishReason": [], "error_type": {}}, ("x",)),
     ("another finish", {"message": "m", "finishReason": "x"}, ()),
 ]  # fmt: skip
 
@@ -57,6 +61,11 @@ def test_codes(body, codes):
 )  # fmt: skip
 def test_messages(body):
     assert bodies.read(body).message == "m"
+
+
+@pytest.mark.parametrize("body", [{"error": "x" * 9000}, {"detail": "x" * 9000}, {"error": {"msg": "x" * 9000}}])
+def test_of_a_long_text_only_the_beginning_is_kept(body):
+    assert len(bodies.read(body).message) == TEXT_LIMIT
 
 
 @pytest.mark.parametrize(

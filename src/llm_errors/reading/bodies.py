@@ -90,7 +90,7 @@ def _read_object(error: Any, outer: Any, said: str, status: int | None, depth: i
     codes = [*map(_code, _error_types(error, outer)), *inner.codes, *found]
     return ErrorBody(
         codes=tuple(dict.fromkeys(c for c in codes if c and _http(c) is None)),
-        message=inner.message or said or message_of(error) or message_of(outer),
+        message=inner.message or text(said) or message_of(error) or message_of(outer),
         status=own or inner.status,
         retry_after=_wait(error, outer, details),
         facts=facts_of(error, outer, details, message_of(error)) | inner.facts,
@@ -105,6 +105,7 @@ def _error_types(error: Any, outer: Any) -> list[Any]:
 
 def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
     finish, reason = text(field(outer, "finishReason"), CODE_LIMIT), text(field(error, "reason"))
+    around = "" if outer is error else text(field(outer, "type"), CODE_LIMIT)
     return [
         *(field(d, "reason") for d in details),
         field(field(error, "innererror"), "code"),
@@ -116,7 +117,7 @@ def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
         *(field(e, "reason") for e in items(field(error, "errors"))[:4]),
         reason if _ONE_WORD.fullmatch(reason) else None,
         field(error, "status"),
-        field(outer, "type") if outer is not error and field(outer, "type") not in _OUTER_TYPES else None,
+        around if around not in _OUTER_TYPES else None,
     ]
 
 

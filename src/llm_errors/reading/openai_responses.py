@@ -96,6 +96,8 @@ class ResponsesChunks:
         self._seen = True
         if kind == "response.output_text.delta":
             self._content = True
+        elif not isinstance(kind, str):
+            self._untyped(chunk)
         elif kind in _TERMINAL:
             self._terminal(kind, chunk)
         elif kind == "response.created":
@@ -104,9 +106,13 @@ class ResponsesChunks:
             self._refusal = True
         elif kind == "response.output_item.done" and not self._content:
             self._content = _has_content([field(chunk, "item")])
-        elif kind is None and (told := told_error(chunk)) is not None:
-            self._failed(told)
         return self.done
+
+    def _untyped(self, chunk: Any) -> None:
+        """No event of the API: an error that a server sent in its own way, or something to pass over."""
+        told = told_error(chunk)
+        if told is not None:
+            self._failed(told)
 
     def _terminal(self, kind: str, chunk: Any) -> None:
         self.done = True
