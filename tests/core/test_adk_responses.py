@@ -1,7 +1,10 @@
 """google-adk's `LlmResponse` by its fields; tests/adk has the real ones."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from llm_errors import classify
 from llm_errors.reading.adk import LlmResponseReader
 from tests.core.verdicts import streamed, verdict
 
@@ -35,6 +38,52 @@ RESPONSES = [
 @pytest.mark.parametrize(("responses", "wanted"), [r[1:] for r in RESPONSES], ids=[r[0] for r in RESPONSES])
 def test_the_responses_of_a_call(responses, wanted):
     assert verdict(streamed(READER, responses)) == wanted
+
+
+UNSET = dict.fromkeys(("content", "partial", "turn_complete", "error_code", "error_message", "usage_metadata"))
+USED = {"prompt_token_count": 8, "candidates_token_count": 2}
+
+
+class Response(SimpleNamespace):
+    """Stands for ADK's class: told by what it declares."""
+
+    model_fields = {**UNSET, "finish_reason": None, "interrupted": None}
+
+
+OF_UNKNOWN_ORIGIN = [
+    ("words", response(HI), None),
+    ("a class of ADK's with nothing set", Response(**UNSET), "UNKNOWN/empty_response"),
+    ("a class of ADK's", Response(**{**UNSET, **response(HI), "usage_metadata": USED}), None),
+    ("a dump of everything", {**UNSET, **response(HI), "usage_metadata": USED}, None),
+    ("a dump of nothing", {**UNSET, "interrupted": None}, "UNKNOWN/empty_response"),
+    ("a camel's dump", {"content": {"parts": [{"functionCall": {"name": "f"}}]}, "turnComplete": None, "usageMetadata": {}}, None),
+    ("a camel's failure", {"errorCode": "MAX_TOKENS", "finishReason": "MAX_TOKENS", "modelVersion": "g"}, "TRUNCATED/max_tokens"),
+    ("no content but usage", {"finish_reason": "STOP", "usage_metadata": USED}, "UNKNOWN/empty_response"),
+    ("cut off", response(HI, finish_reason="MAX_TOKENS", error_code="MAX_TOKENS"), "TRUNCATED/max_tokens"),
+    ("a blocked prompt", {"error_code": "MODEL_ARMOR", "error_message": "m"}, "PROMPT_BLOCKED/guardrail"),
+    ("a camel's blocked prompt", {"errorCode": "SAFETY", "errorMessage": "m"}, "PROMPT_BLOCKED/safety"),
+    ("a camel's event", {"author": "a", "actions": {}, "invocationId": "i"}, None),
+    ("a model's error", {"error_code": "RESOURCE_EXHAUSTED", "error_message": "m"}, "RATE_LIMITED/requests"),
+    ("no candidate", {"error_code": "UNKNOWN_ERROR", "error_message": "Unknown error."}, "UNKNOWN/empty_response"),
+    ("an unknown error", {"error_code": "UNKNOWN_ERROR", "error_message": "m"}, "UNKNOWN/unexpected_body"),
+    ("interrupted, with words", {"interrupted": True, **response(HI, finish_reason=None)}, None),
+    ("interrupted", {"interrupted": True}, None),
+    ("the end of a turn", {"turn_complete": True}, None),
+    ("a transcript", {"turn_complete": None, "output_transcription": {"text": "Hi"}}, None),
+    ("an event of the framework's own", {"turn_complete": None, "author": "a", "actions": {"state_delta": {"x": 1}}}, None),
+    ("an empty answer as an event", {"turn_complete": None, "author": "a", "usage_metadata": USED}, "UNKNOWN/empty_response"),
+    ("a part of an answer", response({"text": "hm", "thought": True}, partial=True), None),
+    ("Gemini's own answer", {"candidates": [{"content": {"parts": [HI]}, "finishReason": "STOP"}], "interrupted": None}, None),
+    ("OpenAI's own answer", {"choices": [{"finish_reason": "stop", "message": {"content": "Hi"}}], "turn_complete": None}, None),
+    ("another finish reason at the top", {"finish_reason": "COMPLETE", "message": {}}, "UNKNOWN/unexpected_body"),
+    ("another error_code", {"error_code": 17, "error_msg": "m"}, "UNKNOWN/unexpected_body"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "wanted"), [o[1:] for o in OF_UNKNOWN_ORIGIN], ids=[o[0] for o in OF_UNKNOWN_ORIGIN])
+def test_a_response_among_others(body, wanted):
+    found = classify(body)
+    assert (found and f"{found.error_class}/{found.reason}") == wanted
 
 
 def test_the_content_free_facts():

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple, Protocol, TypedDict
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading import bodies
-from llm_errors.reading.fields import field, number, text
+from llm_errors.reading.fields import field, is_object, number, text
+from llm_errors.reading.flat import told_error
 
 
 class Answer(NamedTuple):
@@ -81,18 +82,16 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 
 def unexpected(dialect: str, result: Any) -> Answer:
     """An answer that is none: an error object in place of it, a page, a bare string, a number."""
-    if isinstance(result, str | bytes | int | float | list | tuple):
-        return Answer(suspect(dialect, "unexpected_body"))
-    error = bodies.error_of(result)
-    if error is not None:
-        return Answer(embedded_error(dialect, error if isinstance(error, str) else {"error": error}))
-    return Answer(embedded_error(dialect, result) if is_flat_error(result) else suspect(dialect, "unexpected_body"))
+    told = told_error(result) if is_object(result) or isinstance(result, list | tuple) else None
+    return Answer(suspect(dialect, "unexpected_body") if told is None else embedded_error(dialect, told))
 
 
-def is_flat_error(result: Any) -> bool:
-    """Whether the object itself is an error, as some servers and event streams send it, without an envelope."""
-    named = "error" in (text(field(result, "object"), 16), text(field(result, "type"), 16))
-    return named or None not in (field(result, "message"), field(result, "code"))
+def nothing(dialect: str, result: Any, finish_reason: str = "") -> Evidence:
+    """Evidence of an answer that holds nothing: the error it tells of instead, or that it is empty."""
+    told = told_error(result)
+    if told is None:
+        return suspect(dialect, "empty", finish_reason=finish_reason)
+    return embedded_error(dialect, told, finish_reason)
 
 
 def usage(result: Any, read: str, written: str) -> tuple[int | None, int | None]:

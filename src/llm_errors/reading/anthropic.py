@@ -5,6 +5,7 @@ from typing import Any
 from llm_errors.evidence import Evidence
 from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, items, text
+from llm_errors.reading.flat import told_error
 
 DIALECT = "anthropic"
 NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "compaction", "stop"])
@@ -64,7 +65,7 @@ class MessagesChunks:
 
     def chunk(self, chunk: Any) -> None:
         """Look at one event's type, and into those that carry an outcome."""
-        kind = chunk.type if type(chunk) is not dict else chunk.get("type")
+        kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
         if kind == "content_block_delta":
             if not self._content:
                 delta = field(chunk, "delta")
@@ -85,8 +86,10 @@ class MessagesChunks:
             self._input = usage(field(message, "usage"), "input_tokens", "output_tokens")[0]
         elif kind == "message_stop":
             self.done = True
-        elif kind == "error" or (kind is None and field(chunk, "error") is not None):
-            self._error = self._error or embedded_error(DIALECT, chunk, "error")
+        else:
+            told = chunk if kind == "error" else told_error(chunk) if kind is None else None
+            if told is not None:
+                self._error = self._error or embedded_error(DIALECT, told, "error")
 
     def end(self) -> Answer:
         """An error first, then the stop reason, then nothing at all, then a missing end."""

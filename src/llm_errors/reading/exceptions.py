@@ -43,8 +43,8 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
     bearer = next((link for link in links if _status(link) is not None or _body(link) is not None), exc)
-    body = bodies.read(_body(bearer))
     http = _status(bearer)
+    body = bodies.read(_whole(bearer, _body(bearer)), http)
     embedded = http is None or http == 200
     codes = body.codes or _attribute_codes(bearer) or _framed_code(links[0], chain[0])
     codes = _header_code(bearer) + codes
@@ -96,6 +96,15 @@ def _body(exc: BaseException) -> Any:
     return loaded_body(response) if response is not None else _streamed_text(exc)
 
 
+def _whole(exc: BaseException, body: Any) -> Any:
+    """The body with what stands beside the error in it, where an SDK kept the error alone."""
+    if not isinstance(body, dict) or field(exc, "body") is not body:
+        return body
+    whole = loaded_body(field(exc, "response"))
+    error = field(whole, "error") if isinstance(whole, dict) else None
+    return whole if isinstance(error, dict) and error.keys() == body.keys() else body
+
+
 def _streamed_text(exc: BaseException) -> Any:
     """The error of an event that was a plain string: its SDK kept that in place of an error body."""
     body = field(exc, "body")
@@ -120,7 +129,7 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
         except Exception:  # noqa: BLE001 - a foreign callable
             code = None
     found = (printable(text(value, 64)) for value in (code, field(exc, "type"), field(exc, "status")))
-    return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal()))
+    return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal() and c not in bodies.NO_CODES))
 
 
 def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -36,6 +36,19 @@ def undeclared(source: Any, name: str) -> Any:
     return value if value is not None else field(field(source, "__pydantic_extra__"), name)
 
 
+def shown(source: Any) -> Any:
+    """An SDK's model as a mapping of all that it holds: asking it for many a field that it has not is slow."""
+    if not hasattr(type(source), "__pydantic_extra__"):
+        return source
+    own, extra = field(source, "__dict__"), field(source, "__pydantic_extra__")
+    return {**own, **extra} if isinstance(own, dict) and isinstance(extra, dict) else source
+
+
+def is_object(value: Any) -> bool:
+    """Whether it can have fields."""
+    return value is not None and not isinstance(value, NO_OBJECTS)
+
+
 @lru_cache(maxsize=512)
 def _is_mapping(kind: type) -> bool:
     """Asked of every object that is read, and the answer of an abstract base class takes its time."""

@@ -8,6 +8,15 @@ from llm_errors.reading.fields import field, items, number, text
 
 DIALECT = "google"
 NATURAL = frozenset(("STOP", ""))
+FINISH_REASONS = frozenset(
+    (
+        *("MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+        *("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE"),
+        *("MALFORMED_RESPONSE", "MODEL_ARMOR", "NO_IMAGE", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"),
+        *("IMAGE_RECITATION", "IMAGE_OTHER"),
+    )
+)
+"""Of an answer that did not end as it should, as other dialects' answers repeat them."""
 _ABSENT = "FINISH_REASON_UNSPECIFIED"
 _CONTENT = (
     "text", "function_call", "functionCall", "inline_data", "inlineData", "file_data", "fileData",

@@ -97,6 +97,7 @@ class InteractionChunks:
         """Look at one event's type, and into those that carry an outcome."""
         self._seen = True
         kind = chunk.get("event_type") if type(chunk) is dict else getattr(chunk, "event_type", None)
+        kind = kind if isinstance(kind, str) else None
         if kind in _DELTAS:
             if not self._content:
                 self._content = _is_content(field(chunk, "delta"))

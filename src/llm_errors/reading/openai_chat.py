@@ -4,39 +4,21 @@ from itertools import repeat
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading import bodies
 from llm_errors.reading.answer import (
     Answer,
     Identity,
     embedded_error,
     identity,
-    is_flat_error,
+    nothing,
     suspect,
     unexpected,
     usage,
 )
-from llm_errors.reading.fields import NO_OBJECTS, SEQUENCES, field, is_json, items, text, undeclared
+from llm_errors.reading.fields import SEQUENCES, field, is_json, is_object, items, text, undeclared
+from llm_errors.reading.flat import told_error
+from llm_errors.reading.openai_finish import NATURAL, plain
 
 DIALECT = "openai"
-NATURAL = frozenset(
-    [
-        "stop",
-        "eos",
-        "eos_token",
-        "end_turn",
-        "stop_sequence",
-        "tool_calls",
-        "tool_use",
-        "function_call",
-        "complete",
-        "load",
-        "unload",
-        "COMPLETE",
-        "STOP",
-        "TOOL_CALL",
-    ]
-)
-"""Finish reasons of an answer that ended as it should, OpenAI's and those of compatible servers."""
 _OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
 
 
@@ -74,11 +56,10 @@ class ChatReader:
             return unexpected(DIALECT, result)
         finish = tuple([text(field(c, "finish_reason"), 64) for c in choices])
         suspicion = next(filter(None, map(_judge, choices, finish, repeat(result))), None)
+        if suspicion is not None and field(result, "error") is not None:
+            suspicion = embedded_error(DIALECT, result, suspicion.finish_reason)
         if suspicion is None and not any(map(_has_content, choices)):
-            suspicion = suspect(DIALECT, "empty", finish_reason=next(filter(None, finish), ""))
-        error = field(result, "error") if suspicion is not None else None
-        if error is not None and suspicion is not None:
-            suspicion = embedded_error(DIALECT, {"error": error}, suspicion.finish_reason)
+            suspicion = nothing(DIALECT, result, next(filter(None, finish), ""))
         tokens = usage(field(result, "usage"), "prompt_tokens", "completion_tokens")
         return Answer(
             suspicion, **identity(result), finish_reasons=finish, input_tokens=tokens[0], output_tokens=tokens[1]
@@ -93,11 +74,12 @@ _COMMON = (type(None), str, str, tuple, int, int)
 
 
 def _is_no_choice(value: Any) -> bool:
-    return value is None or isinstance(value, NO_OBJECTS)
+    return not is_object(value)
 
 
 def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
     """What is suspect about one choice, or None."""
+    finish = plain(finish)
     error = undeclared(choice, "error")
     if error is not None:
         return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, finish)
@@ -192,20 +174,20 @@ class ChatChunks:
         self.done = all(self._finish.values())
         self._identity = self._identity or identity(chunk)
         self._keep_usage(chunk)
-        error = field(chunk, "error") or field(choice, "error") or field(field(chunk, "x_groq"), "error")
-        self._keep_error(error, self._finish[index])
+        error = field(choice, "error") or field(field(chunk, "x_groq"), "error")
+        around = {"error": error} if error is not None else None
+        self._keep_error(chunk if field(chunk, "error") else around, self._finish[index])
 
     def _without_choices(self, chunk: Any) -> None:
         """A chunk of annotations, of usage, or an error that the SDK let through."""
         self._keep_usage(chunk)
         if not self._prompt_filtered:
             self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
-        self._keep_error(bodies.error_of(chunk) or (chunk if is_flat_error(chunk) else None), "")
+        self._keep_error(told_error(chunk), "")
 
-    def _keep_error(self, error: Any, finish_reason: str) -> None:
-        if error is not None and self._error is None:
-            shaped = error if isinstance(error, str) else {"error": error}
-            self._error = embedded_error(DIALECT, shaped, finish_reason)
+    def _keep_error(self, told: Any, finish_reason: str) -> None:
+        if told is not None and self._error is None:
+            self._error = embedded_error(DIALECT, told, plain(finish_reason))
 
     def _keep_usage(self, chunk: Any) -> None:
         found = field(chunk, "usage") or field(field(chunk, "x_groq"), "usage")
@@ -224,8 +206,9 @@ class ChatChunks:
 
     def _suspicion(self) -> Evidence | None:
         facts = ["refusal"] if self._refusal else []
-        first = next((r for r in self._finish.values() if r), "")
-        unhealthy = next((r for r in self._finish.values() if r and r not in NATURAL), "")
+        reasons = [plain(r) for r in self._finish.values() if r]
+        first = next(iter(reasons), "")
+        unhealthy = next((r for r in reasons if r not in NATURAL), "")
         if unhealthy == "content_filter" and self._prompt_filtered:
             facts.append("prompt_filtered")
         if unhealthy:

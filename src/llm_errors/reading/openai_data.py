@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from llm_errors.reading.answer import Answer, identity, suspect, unexpected, usage
-from llm_errors.reading.fields import field
+from llm_errors.reading.answer import Answer, identity, nothing, suspect, unexpected, usage
+from llm_errors.reading.fields import field, is_object
+from llm_errors.reading.flat import told_error
 
 DIALECT = "openai"
 
@@ -20,7 +21,7 @@ class DataReader:
         if not isinstance(data, list | tuple):
             return unexpected(DIALECT, result)
         tokens = usage(field(result, "usage"), "prompt_tokens", "completion_tokens")
-        suspicion = None if data else suspect(DIALECT, "empty")
+        suspicion = None if data else nothing(DIALECT, result)
         return Answer(suspicion, **identity(result), input_tokens=tokens[0], output_tokens=tokens[1])
 
     def chunks(self) -> "EventCount":
@@ -34,7 +35,7 @@ class MediaReader:
     def whole(self, result: Any) -> Answer:
         """A page or an error object in place of the media."""
         page = isinstance(result, str) and result[:64].lstrip()[:1] == "<"
-        if page or (not isinstance(result, str | bytes) and field(result, "error") is not None):
+        if page or (is_object(result) and told_error(result) is not None):
             return unexpected(DIALECT, result)
         return Answer(None, **({} if isinstance(result, str | bytes) else identity(result)))
 

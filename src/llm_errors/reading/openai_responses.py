@@ -5,6 +5,7 @@ from typing import Any
 from llm_errors.evidence import Evidence
 from llm_errors.reading.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
 from llm_errors.reading.fields import field, is_json, items, text
+from llm_errors.reading.flat import told_error
 
 DIALECT = "openai"
 RUNNING = frozenset(("in_progress", "queued"))
@@ -91,10 +92,12 @@ class ResponsesChunks:
 
     def chunk(self, chunk: Any) -> bool:
         """Look at one event's type, and into a terminal one, behind which nothing follows."""
-        kind = chunk.type if type(chunk) is not dict else chunk.get("type")
+        kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
         self._seen = True
         if kind == "response.output_text.delta":
             self._content = True
+        elif not isinstance(kind, str):
+            self._untyped(chunk)
         elif kind in _TERMINAL:
             self._terminal(kind, chunk)
         elif kind == "response.created":
@@ -105,14 +108,23 @@ class ResponsesChunks:
             self._content = _has_content([field(chunk, "item")])
         return self.done
 
+    def _untyped(self, chunk: Any) -> None:
+        """No event of the API: an error that a server sent in its own way, or something to pass over."""
+        told = told_error(chunk)
+        if told is not None:
+            self._failed(told)
+
     def _terminal(self, kind: str, chunk: Any) -> None:
         self.done = True
         if kind == "error":
-            nested = field(chunk, "error")
-            evidence = embedded_error(DIALECT, {"error": nested if nested is not None else chunk}, "error")
-            self._answer = Answer(evidence, **self._identity, finish_reasons=("error",))
+            self._failed(chunk)
         else:
             self._answer = self._reader.whole(field(chunk, "response"))
+
+    def _failed(self, told: Any) -> None:
+        self.done = True
+        error = embedded_error(DIALECT, told, "error")
+        self._answer = Answer(error, **self._identity, finish_reasons=("error",))
 
     def end(self) -> Answer:
         """The terminal event's answer; without one, a refusal, a cut, or nothing at all."""

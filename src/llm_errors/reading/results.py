@@ -3,9 +3,10 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.reading.answer import Reader, embedded_error, suspect, unexpected
+from llm_errors.reading import adk, causes
+from llm_errors.reading.answer import Reader, embedded_error, unexpected
 from llm_errors.reading.anthropic import MessagesReader
-from llm_errors.reading.fields import field, items, text
+from llm_errors.reading.fields import field, is_object, items, text
 from llm_errors.reading.google import GenerateContentReader
 from llm_errors.reading.google_data import ResultsReader
 from llm_errors.reading.google_interactions import InteractionsReader
@@ -32,11 +33,13 @@ _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
 
 def read(result: Any) -> Evidence | None:
     """What is suspect about an answer of unknown origin; None if nothing is."""
-    if isinstance(result, str | bytes | int | float | list | tuple):
-        return suspect("", "unexpected_body")
+    if not is_object(result):
+        return unexpected("openai", result).suspicion
     error = field(result, "error")
     if error is not None and not items(field(result, "choices")):
-        return embedded_error(_dialect(result, error), error if isinstance(error, str) else result)
+        return embedded_error(_dialect(result, error), result)
+    if adk.is_response(result):
+        return adk.suspicion_of(result)
     if text(field(result, "type")) == "message":
         return MESSAGES.whole(result).suspicion
     for names, reader in _BY_FIELD:
@@ -44,7 +47,7 @@ def read(result: Any) -> Evidence | None:
             return reader.whole(result).suspicion
     if hasattr(type(result), "model_fields") and "candidates" in type(result).model_fields:
         return GENERATE_CONTENT.whole(result).suspicion
-    return unexpected("", result).suspicion
+    return unexpected(causes.dialect_of((f"{causes.package(type(result))}.",)) or "openai", result).suspicion
 
 
 def _dialect(result: Any, error: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.reading import exceptions, results
-from llm_errors.reading.answer import Reader, embedded_error, suspect
+from llm_errors.reading.answer import Reader, embedded_error, suspect, unexpected
 from llm_errors.reading.fields import field as read_field
 from llm_errors.reading.fields import items, parsed, text
 
@@ -130,7 +130,7 @@ def _events(body: str) -> Iterable[Any]:
 def _stream(events: list[Any]) -> Evidence | None:
     reader = _reader(events)
     if reader is None:
-        return suspect("", "unexpected_body")
+        return unexpected("openai", events).suspicion
     chunks = reader.chunks()
     for count, event in enumerate(events):
         if read_field(event, "type") == "error" and not items(read_field(event, "choices")):
