@@ -197,7 +197,8 @@ FINISHES = [
     ("function_call_filter: MALFORMED_FUNCTION_CALL", "MALFORMED_FUNCTION_CALL", "TOOL_PROTOCOL/malformed_call"),
     ("function_call_filter: malformed_function_call", "MALFORMED_FUNCTION_CALL", "TOOL_PROTOCOL/malformed_call"),
     ("content_filter: RECITATION", "RECITATION", "OUTPUT_BLOCKED/recitation"),
-    ("content_filter: PROHIBITED_CONTENT", "PROHIBITED_CONTENT", None),
+    ("content_filter: PROHIBITED_CONTENT", "PROHIBITED_CONTENT", "OUTPUT_BLOCKED/prohibited_content"),
+    ("content_filter: OTHER", "content_filter", "OUTPUT_BLOCKED/content_filter"),
     ("content_filter: SOMETHING_NEW", "content_filter", "OUTPUT_BLOCKED/content_filter"),
     ("content_filter: ", "content_filter", "OUTPUT_BLOCKED/content_filter"),
     ("x1", "x1", "UNKNOWN/unrecognised_finish_reason"),
@@ -212,4 +213,4 @@ def test_a_finish_reason_made_of_two(reason, own, wanted):
     for answer in (whole, stream):
         assert answer.finish_reasons == (reason,)
         assert answer.suspicion.finish_reason == own
-        assert wanted is None or verdict(answer) == wanted
+        assert verdict(answer) == wanted

@@ -206,11 +206,12 @@ class Stainless:
         raised = sys.exc_info()[1]
         if response is None:
             return None if raised is None else exceptions.read(raised, self.dialect, call.info.provider)
-        body = bodies.read(exceptions.loaded_body(response))
+        status = number(field(response, "status_code"))
+        body = bodies.read(exceptions.loaded_body(response), status)
         return Evidence(
             dialect=self.dialect,
             provider=call.info.provider,
-            status=number(field(response, "status_code")),
+            status=status,
             codes=body.codes,
             facts=body.facts,
             retry_after=retry_after.from_headers(field(response, "headers")),

@@ -23,10 +23,14 @@ NATURAL = frozenset(
 """Finish reasons of an answer that ended as it should, OpenAI's and those of compatible servers."""
 
 
+_TELLING = FINISH_REASONS - {"OTHER", "IMAGE_OTHER", "MALFORMED_RESPONSE"}
+"""Those of Gemini's names that say more than what stands before them."""
+
+
 def plain(reason: str) -> str:
     """Of Gemini's composed reasons, as in `content_filter: RECITATION`, its own name if it is known, else OpenAI's."""
     if ": " not in reason:
         return reason
     general, _, own = reason.partition(": ")
     own = own.strip().upper()
-    return own if own in FINISH_REASONS else general
+    return own if own in _TELLING else general
