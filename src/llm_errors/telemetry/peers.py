@@ -73,20 +73,37 @@ def _is_openlit(scope: str, span: Any) -> bool:
 def active(distribution: str) -> tuple[bool, bool]:
     """Whether another instrumentor is active for an SDK, and whether one of those records the duration metric.
 
-    Asked at every call, since instrumentors come and go without a word: one flat loop over the few classes that there are.
+    Asked at every call, since instrumentors come and go without a word; but a process may have dozens of them for other
+    libraries, which need not be looked at again while no further one is loaded.
     """
     found = duration = False
     loaded = BaseInstrumentor.__subclasses__()
-    for cls in loaded:
-        loaded += cls.__subclasses__()
+    known = _KNOWN.get(distribution)
+    if known is None or known[0] != loaded:
+        known = _KNOWN[distribution] = (loaded, [cls for cls in loaded if _may_instrument(cls, distribution)])
+    asked = [*known[1]]
+    for cls in asked:
+        asked += cls.__subclasses__()
         instance = cls._instance
         if instance is None or not instance._is_instrumented_by_opentelemetry:
             continue
-        module = cls.__module__
-        if not module.startswith("llm_errors.") and distribution in _instruments(cls):
+        if distribution in _instruments(cls):
             found = True
-            duration = duration or not module.startswith(WITHOUT_DURATION)
+            duration = duration or not cls.__module__.startswith(WITHOUT_DURATION)
     return found, duration
+
+
+_KNOWN: dict[str, tuple[list[Any], list[Any]]] = {}
+"""By distribution: the instrumentors that were loaded, and those among them that may instrument it."""
+
+
+def _may_instrument(cls: Any, distribution: str) -> bool:
+    """Not one of ours or of other libraries. What has not been made yet cannot be asked."""
+    if cls.__module__.startswith("llm_errors."):
+        return False
+    if cls._instance is None or distribution in _instruments(cls):
+        return True
+    return any(_may_instrument(nested, distribution) for nested in cls.__subclasses__())
 
 
 @lru_cache(maxsize=256)

@@ -118,16 +118,17 @@ def write(
         return
     try:
         answer, written = ending.answer, {**attributes}
-        for name, value in (
-            (semconv.RESPONSE_MODEL, answer.model or None),
-            (semconv.RESPONSE_ID, answer.id or None),
-            (semconv.RESPONSE_FINISH_REASONS, [*answer.finish_reasons] or None),  # the SDK takes longer over a tuple
-            (semconv.INPUT_TOKENS, answer.input_tokens),
-            (semconv.OUTPUT_TOKENS, answer.output_tokens),
-            (semconv.TIME_TO_FIRST_CHUNK, ending.time_to_first_chunk),
-            (semconv.RETRY_COUNT, ending.retries or None),
-            (semconv.OUTCOME, semconv.CANCELLED if ending.cancelled else None),
-        ):
+        facts = (
+            answer.model or None,
+            answer.id or None,
+            [*answer.finish_reasons] or None,  # the SDK takes longer over a tuple
+            answer.input_tokens,
+            answer.output_tokens,
+            ending.time_to_first_chunk,
+            ending.retries or None,
+            semconv.CANCELLED if ending.cancelled else None,
+        )
+        for name, value in zip(_FACTS, facts, strict=True):
             if value is not None:
                 written[name] = value
         if failure is not None and not _is_policy_answer(failure):
@@ -136,6 +137,19 @@ def write(
         span.set_attributes(written)
     finally:
         span.end(None if ending.ago == 0 else time_ns() - int(ending.ago * 1e9))
+
+
+_FACTS = (
+    semconv.RESPONSE_MODEL,
+    semconv.RESPONSE_ID,
+    semconv.RESPONSE_FINISH_REASONS,
+    semconv.INPUT_TOKENS,
+    semconv.OUTPUT_TOKENS,
+    semconv.TIME_TO_FIRST_CHUNK,
+    semconv.RETRY_COUNT,
+    semconv.OUTCOME,
+)
+"""What our own span says of every call where it is known."""
 
 
 class _Adopted:
