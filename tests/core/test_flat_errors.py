@@ -128,6 +128,20 @@ def test_a_healthy_answer_stays_one(fields):
     assert streamed(CHAT, [ChatCompletionChunk.construct(**one) for one in chunks]).suspicion is None
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [{"code": 1000, "message": "done"}, {"code": "A0000", "msg": "done"}, {"code": "MTG-1", "title": "Meeting"}],
+    ids=["number", "name", "title"],
+)
+def test_a_transcript_with_a_code_of_its_own_is_healthy(fields):
+    assert classify({"text": "Hi", **fields}) is None
+    assert MEDIA.whole({"text": "Hi", **fields}).suspicion is None
+
+
+def test_a_title_beside_a_code_that_is_no_status_is_no_error():
+    assert told_error({"code": "MTG-1", "title": "Meeting"}) is None
+
+
 def test_of_a_healthy_text_nothing_is_read():
     assert classify({"message": "the model's words", "status": "completed"}).message == ""
 

@@ -96,6 +96,7 @@ def said(inside, prefix="", suffix=""):
     return {"error": {"message": f"{prefix}{json.dumps(inside)}{suffix}", "code": "400", "type": "outer"}}
 
 
+QUOTED = {"error": {"code": "insufficient_quota", "message": "q"}}
 INSIDE = [
     ("OpenAI's", said(OPENAIS), "BAD_REQUEST/context_overflow", "openai.context"),
     ("with words behind", said(OPENAIS, suffix=". Received Model Group=x"), "BAD_REQUEST/context_overflow", "openai.context"),
@@ -112,6 +113,9 @@ INSIDE = [
     ("an object in the detail", {"detail": OPENAIS}, "BAD_REQUEST/context_overflow", "openai.context"),
     ("JSON in a text", {"error": f"BadRequestError: {json.dumps(OPENAIS)}"}, "BAD_REQUEST/context_overflow", "openai.context"),
     ("two gateways", said(said(OPENAIS)), "BAD_REQUEST/context_overflow", "openai.context"),
+    ("quoted by a validator", said(QUOTED, suffix=" is not of type 'object' - 'messages.3'"), "BAD_REQUEST/invalid_parameter", "openai.http.400"),
+    ("quoted behind a name", said(QUOTED, "BadRequestError: ", " is not valid"), "BAD_REQUEST/invalid_parameter", "openai.http.400"),
+    ("quoted before a colon", said({"type": "error", "code": "model_not_found"}, suffix=" : bad output"), "BAD_REQUEST/invalid_parameter", "openai.http.400"),
 ]  # fmt: skip
 
 

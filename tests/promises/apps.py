@@ -129,10 +129,23 @@ def set_later(url: str) -> None:
     ask(url)
     reader = InMemoryMetricReader()
     metrics.set_meter_provider(MeterProvider([reader]))
+    ask(url)
     LLMErrorsInstrumentor().uninstrument()
     LLMErrorsInstrumentor().instrument(strict=True)
     ask(url)
-    print(json.dumps(outcomes(reader)))
+    print(json.dumps([outcomes(reader), measured(reader)]))
+
+
+def measured(reader: Any) -> int:
+    """Durations."""
+    return sum(
+        point.count
+        for resource in reader.get_metrics_data().resource_metrics
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+        if metric.name == "gen_ai.client.operation.duration"
+        for point in metric.data.data_points
+    )
 
 
 _kept: list[Any] = []

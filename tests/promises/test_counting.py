@@ -129,9 +129,59 @@ def test_at_another_provider_the_sum_begins_anew(provider, connect, instrument, 
     assert telemetry.outcomes() == {"ok": 1}
 
 
-def test_a_global_provider_that_is_set_later_has_the_calls_of_both_times(provider):
-    said = run(sys.executable, "-m", "promises.apps", "set_later", provider([whole(CHAT)] * 2).url)
-    assert json.loads(said) == {"ok": 2}
+def test_a_global_provider_that_is_set_later_has_the_calls_and_durations_since(provider):
+    said = run(sys.executable, "-m", "promises.apps", "set_later", provider([whole(CHAT)] * 3).url)
+    assert json.loads(said) == [{"ok": 2}, 2]
+
+
+class Unhashable(MeterProvider):
+    """Of an application that compares its providers."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Delegating:
+    """Of an application that puts its own in front of the SDK's."""
+
+    __slots__ = ("_real",)
+
+    def __init__(self, reader: Any) -> None:
+        self._real = MeterProvider([reader], shutdown_on_exit=False)
+
+    def get_meter(self, *args: Any, **kwargs: Any) -> Any:
+        return self._real.get_meter(*args, **kwargs)
+
+
+def test_an_unhashable_provider_has_the_calls(provider, connect, instrument, telemetry):
+    telemetry._reader = InMemoryMetricReader()
+    telemetry.meter_provider = Unhashable([telemetry._reader], shutdown_on_exit=False)
+    instrument()
+    attempt(connect(CHAT, provider([whole(CHAT)]).url))
+    assert telemetry.outcomes() == {"ok": 1}
+
+
+def test_providers_that_delegate_to_one_have_the_calls_of_both(provider, connect, instrument, telemetry):
+    client = connect(CHAT, provider([whole(CHAT), failure(CHAT, 401), whole(CHAT)]).url)
+    telemetry._reader = InMemoryMetricReader()
+    first = Delegating(telemetry._reader)
+    again = Delegating.__new__(Delegating)
+    again._real = first._real
+    for telemetry.meter_provider in (first, again, first):
+        instrument()
+        attempt(client)
+        LLMErrorsInstrumentor().uninstrument()
+    assert telemetry.outcomes() == {"ok": 2, "error": 1}
+
+
+def test_without_a_span_of_ours_the_one_around_is_the_exemplar(provider, connect, instrument, telemetry):
+    instrument(spans="off")
+    with telemetry.tracer_provider.get_tracer("app").start_as_current_span("app") as span:
+        call(CHAT, connect(CHAT, provider([whole(CHAT)]).url))
+    (exemplar,) = exemplars(telemetry, semconv.CALLS)
+    assert exemplar.span_id == span.get_span_context().span_id
 
 
 # --- durations ---

@@ -99,6 +99,30 @@ def test_a_client_is_never_hashed_or_compared(provider, observed):
     assert observed.outcomes() == {"ok": 2}
 
 
+class Terse(openai.OpenAI):  # type: ignore[misc,name-defined]
+    """Returns the words alone, and raises over an answer that is none to it."""
+
+    def _process_response(self, **what: Any) -> Any:
+        (choice,) = super()._process_response(**what).choices
+        if choice.finish_reason != "stop":
+            raise ValueError(choice.finish_reason)
+        return choice.message.content
+
+
+def test_a_client_that_returns_another_thing_than_the_answer(provider, observed):
+    with Terse(base_url=f"{provider([whole(CHAT)]).url}/v1", api_key="k") as client:
+        assert call(CHAT, client) == "one two"
+    assert observed.outcomes() == {"ok": 1}
+
+
+def test_a_client_that_raises_over_an_answer_is_thrown_with_its_class(provider, observed):
+    cut = {"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": "one"}}
+    client = Terse(base_url=f"{provider([whole(CHAT, choices=[cut])]).url}/v1", api_key="k")
+    with client, pytest.raises(ValueError, match="length"):
+        call(CHAT, client)
+    assert observed.errors() == {"TRUNCATED": 1}
+
+
 def test_the_provider_follows_a_base_url_that_a_class_computes(provider, observed):
     answer = provider([failure(CHAT, 401)])
 

@@ -60,6 +60,15 @@ def test_a_raw_response_that_the_clients_own_headers_ask_for_is_settled(api, pro
     assert collected(lambda: observed.outcomes()) == {"ok": 1}
 
 
+def test_a_raw_stream_that_the_clients_own_headers_ask_for_is_followed(provider, connect, observed):
+    raw_ones = {"X-Stainless-Raw-Response": "true"}
+    client = connect(CHAT, provider([streamed(CHAT)]).url).with_options(default_headers=raw_ones)
+    stream = method(CHAT, client)(**asked(CHAT, stream=True)).parse()
+    next(stream)
+    stream.close()
+    assert observed.outcomes() == {"cancelled": 1}
+
+
 @pytest.mark.parametrize("api", STAINLESS)
 def test_a_call_with_a_header_of_its_own_is_observed(api, provider, connect, observed):
     client = connect(api, provider([whole(api)]).url)
@@ -320,6 +329,19 @@ async def test_a_body_that_breaks_while_it_is_awaited_is_a_failure(api, provider
     with pytest.raises(Exception, match="closed"):
         await read()
     assert observed.errors() == {"TRANSPORT": 1}
+
+
+def test_an_error_that_the_application_raises_over_a_body_it_has_read_is_its_own(provider, connect, observed):
+    client = connect(CHAT, provider([whole(CHAT)]).url)
+
+    def use() -> None:
+        with method(CHAT, client, STREAMING)(**asked(CHAT)) as response:
+            response.read()
+            raise openai.APIError("mine", request=response.http_request, body=None)
+
+    with pytest.raises(openai.APIError, match="mine"):
+        use()
+    assert observed.outcomes() == {"ok": 1}
 
 
 def test_another_request_that_breaks_inside_a_streaming_response_is_no_failure_of_it(provider, connect, observed):

@@ -89,12 +89,14 @@ class Unread:
 
         Unless what is on its way out of the application's `with` is that the body broke off.
         """
-        raised = sys.exc_info()[1]
-        request = None if raised is None else field(raised, "request")
-        if raised is not None and request is not None and request is field(self._response, "request"):
-            evidence = exceptions.read(raised, self._call.info.dialect, self._call.info.provider)
-            return Answer(replace(evidence, partial_output=bool(number(field(self._response, "num_bytes_downloaded")))))
         body = exceptions.loaded_body(self._response)
-        if body is None or self._call.info.stream:
+        if body is None:
+            return self._broken(sys.exc_info()[1])
+        return Answer() if self._call.info.stream else self._call.info.reader.whole(parsed(body))
+
+    def _broken(self, raised: BaseException | None) -> Answer:
+        request = None if raised is None else field(raised, "request")
+        if raised is None or request is None or request is not field(self._response, "request"):
             return Answer()
-        return self._call.info.reader.whole(parsed(body))
+        evidence = exceptions.read(raised, self._call.info.dialect, self._call.info.provider)
+        return Answer(replace(evidence, partial_output=bool(number(field(self._response, "num_bytes_downloaded")))))

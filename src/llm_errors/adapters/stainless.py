@@ -141,7 +141,7 @@ class Stainless:
         if wanted is type(None):
             return
         client: Any = type(call.instance)
-        if _asks_for_no_more(vars(options)) and _is_returned(client, wanted):
+        if _asks_for_no_more(vars(options), call.instance) and _is_returned(client, self.package, wanted):
             call.heard = RETURNED
             return
         options = copy(options)
@@ -242,9 +242,10 @@ def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | No
     return known
 
 
-def _asks_for_no_more(options: dict[str, Any]) -> bool:
+def _asks_for_no_more(options: dict[str, Any], client: Any) -> bool:
     """Neither to parse further nor, by a header, for the raw response. What is not given is an object of the SDK's."""
-    return not callable(options.get("post_parser")) and not hasattr(options.get("headers"), "keys")
+    given = callable(options.get("post_parser")) or hasattr(options.get("headers"), "keys")
+    return not given and not client.__dict__.get("_custom_headers", True)
 
 
 _OF_MODELS = "model_config"
@@ -252,12 +253,14 @@ _OF_MODELS = "model_config"
 
 
 @lru_cache(maxsize=512)
-def _is_returned(client: Any, wanted: Any) -> bool:
+def _is_returned(client: Any, package: str, wanted: Any) -> bool:
     """Whether a client returns what it has parsed into `wanted`, if nobody asks for the raw response or parses further.
 
-    One with a span of its own has middlewares, which may parse several answers and return another.
+    An application's own class may return anything, and one with a span of its own has middlewares, which may parse
+    several answers and return another.
     """
-    return isinstance(wanted, type) and hasattr(wanted, _OF_MODELS) and not _has_native_span(client)
+    own = f"{client.__module__}.".startswith(f"{package}.")
+    return own and isinstance(wanted, type) and hasattr(wanted, _OF_MODELS) and not _has_native_span(client)
 
 
 def _has_native_span(client: type) -> bool:

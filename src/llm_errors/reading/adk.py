@@ -27,9 +27,9 @@ _PARTS = (
 )
 _SIGNALS = (
     *("turn_complete", "turnComplete", "interrupted", "go_away", "goAway", "voice_activity", "voiceActivity"),
-    *("live_session_resumption_update", "liveSessionResumptionUpdate", "author"),
+    *("live_session_resumption_update", "liveSessionResumptionUpdate", "author", "usage_metadata", "usageMetadata"),
 )
-"""What a response has that need not hold anything: a signal of a live session, or an event of the framework's own."""
+"""What a response has that need not hold anything: a signal or a bill of a live session, an event of the framework's own."""
 _BESIDE = (
     *("grounding_metadata", "groundingMetadata", "input_transcription", "inputTranscription"),
     *("output_transcription", "outputTranscription"),
@@ -135,4 +135,4 @@ def suspicion_of(response: Any) -> Evidence | None:
     if found is None or "empty" not in found.facts or found.finish_reason:
         return found
     signal = field(response, *_SIGNALS) is not None
-    return None if signal and field(response, "usage_metadata", "usageMetadata", "error_code") is None else found
+    return None if signal and field(response, "error_code", "errorCode") is None else found

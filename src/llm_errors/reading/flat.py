@@ -8,6 +8,8 @@ from typing import Any
 from llm_errors.reading.fields import field, is_object, number, shown, text
 from llm_errors.reading.wrapped import TEXTS
 
+_TEXTS_OF_ERRORS = tuple(name for name in TEXTS if name not in ("details", "title"))
+"""Those that need no HTTP status beside them: many a thing has a title."""
 _CODES = ("code", "error_code", "errorCode")
 _STATUSES = ("status", "status_code", "statusCode", "httpCode", "http_code")
 _FAILED = frozenset(("error", "fail", "failed", "failure"))
@@ -37,9 +39,12 @@ def is_flat_error(result: Any) -> bool:
     success, said = field(found, "success"), field(found, *TEXTS)
     if isinstance(success, bool):
         return not success
-    if said is None or text(said, 16).strip().lower() in _WELL - {""}:
+    if said is None or text(said, 16).strip().lower() in _WELL - {""} or text(field(found, "text"), 16):
         return False
-    return _is_wrong(field(found, *_CODES)) or any(_failed(field(found, name)) for name in _STATUSES)
+    code = field(found, *_CODES)
+    if any(_failed(value) for value in (code, *(field(found, name) for name in _STATUSES))):
+        return True
+    return _is_wrong(code) and field(found, *_TEXTS_OF_ERRORS) is not None
 
 
 def _is_wrong(code: Any) -> bool:

@@ -20,6 +20,8 @@ _OF_A_REQUEST = (400, 413, 422)
 _LINK = r"(?:[\w.]{0,64}(?:Error|Exception)|Error code: \d{3}|HTTP \d{3}|Error from provider\s?\([^()]{1,100}\))"
 _BEGINNING = re.compile(rf"(?:{_LINK}\s?[-:]\s{{1,2}}){{0,4}}(?:\d{{3}}\s)?(?:b['\"])?(?=[{{\[])")
 """Nothing, or the names and numbers that gateways put before a body they print. Behind other words it may be an echo."""
+_END = re.compile(r"['\")]*\s*(?:\Z|\.\s|\n)")
+"""Nothing more, or a further sentence. Where the same one goes on, it speaks of what it has quoted."""
 _DECODER = JSONDecoder()
 
 
@@ -39,17 +41,18 @@ def inner(error: Any, said: str, status: int | None) -> Any:
 
 
 def _json_in(said: Any) -> Any:
-    """What a text says in JSON, whatever follows it."""
+    """What a text says in JSON and in nothing else."""
     if not isinstance(said, str):
         return said if isinstance(said, Mapping) else None
-    clipped = said[:LIMIT]
-    begins = _BEGINNING.match(clipped.lstrip())
+    clipped = said[:LIMIT].lstrip()
+    begins = _BEGINNING.match(clipped)
     if begins is None:
         return None
     try:
-        return _DECODER.raw_decode(clipped.lstrip(), begins.end())[0]
+        found, end = _DECODER.raw_decode(clipped, begins.end())
     except (ValueError, RecursionError):
         return None
+    return found if _END.match(clipped, end) else None
 
 
 def _is_error(found: Any) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from opentelemetry import metrics
-from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observation
+from opentelemetry import metrics, trace
+from opentelemetry.metrics import CallbackOptions, Counter, Meter, MeterProvider, Observation
 
 from llm_errors import semconv
 from llm_errors.adapters._protocol import CallInfo
@@ -22,13 +22,20 @@ _CALL = (semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.OPERATION)
 
 
 class Metrics:
-    """The package's instruments."""
+    """The package's instruments.
 
-    def __init__(self, meter: Meter) -> None:
-        self._calls = Tally(*_CALL, semconv.OUTCOME)
-        meter.create_observable_counter(
-            semconv.CALLS, [self._observe], "{call}", "Model calls that have ended, by outcome."
-        )
+    `observable` is the counter of calls where it is known that its sum will be asked for once: elsewhere it is added to.
+    """
+
+    def __init__(self, meter: Meter, observable: bool) -> None:
+        calls = (semconv.CALLS, "{call}", "Model calls that have ended, by outcome.")
+        self._tally = Tally(*_CALL, semconv.OUTCOME)
+        self._calls: Counter | None = None
+        if observable:
+            meter.create_observable_counter(calls[0], [self._observe], *calls[1:])
+        else:
+            self._calls = meter.create_counter(*calls)
+        self._call_labels = Labels(dict, *_CALL, semconv.OUTCOME)
         self._errors = meter.create_counter(semconv.ERRORS, "{error}", "Failed model calls, by class and reason.")
         self._retries = meter.create_counter(
             semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid."
@@ -43,7 +50,7 @@ class Metrics:
 
     def _observe(self, options: CallbackOptions) -> Iterable[Observation]:
         self._durations.collected()
-        return self._calls.observed()
+        return self._tally.observed()
 
     def ended(
         self, scope: Scope, ending: Ending, failure: Classification | None, error_type: str | None, context: Any
@@ -57,13 +64,18 @@ class Metrics:
         provider, model, operation = info.provider, info.model, info.operation
         if not ending.counted:
             outcome = semconv.CANCELLED if ending.cancelled else semconv.OK if failure is None else semconv.ERROR
-            calls = self._calls[provider, model, operation, outcome]
-            next(calls.steps)
-            if calls.exemplar is None and scope.span is not None:
-                calls.offer(scope.span)
+            if self._calls is None:
+                calls = self._tally[provider, model, operation, outcome]
+                next(calls.steps)
+                if calls.exemplar is None:
+                    calls.offer(scope.span or trace.get_current_span(context))
+            else:
+                self._calls.add(1, self._call_labels[provider, model, operation, outcome], context)
             if not scope.measured and operation in peers.MODEL_OPERATIONS:
                 durations = self._durations[provider, model, operation, info.address, error_type]
-                offered = durations.context(ending.duration, scope.span, context)
+                offered = (
+                    context if self._calls is not None else durations.context(ending.duration, scope.span, context)
+                )
                 self._duration.record(ending.duration, durations.attributes, offered)
         if failure is not None:
             error_class, reason, channel = failure.error_class.value, failure.reason, failure.channel
@@ -79,6 +91,8 @@ class Metrics:
 
 
 _MADE: WeakKeyDictionary[MeterProvider, Metrics] = WeakKeyDictionary()
+_SDK = "opentelemetry.sdk.metrics"
+"""Where the class of a provider comes from that asks each instrument once at every collection."""
 _STAND_IN = "_ProxyMeterProvider"
 """The class of what OpenTelemetry's API gives until the application sets the global provider, which then takes its place."""
 
@@ -90,10 +104,18 @@ def metrics_of(given: MeterProvider | None) -> Metrics:
     """
     current = metrics.get_meter_provider()
     provider = current if given is None else given
-    made = _MADE.get(provider)
-    if made is None and provider is current:
-        made = next((m for p, m in _MADE.items() if type(p).__name__ == _STAND_IN), None)
-    if made is None:
-        made = Metrics(provider.get_meter(semconv.SCOPE, __version__, schema_url=semconv.SCHEMA_URL))
-    _MADE[provider] = made
-    return made
+    kind = type(provider)
+    observable = kind.__module__.startswith(_SDK)
+    if not observable and kind.__name__ != _STAND_IN:
+        return _made(provider, observable=False)
+    found = _MADE.get(provider)
+    if found is None and provider is current:
+        found = next((m for p, m in _MADE.items() if type(p).__name__ == _STAND_IN), None)
+    if found is None:
+        found = _made(provider, observable)
+    _MADE[provider] = found
+    return found
+
+
+def _made(provider: MeterProvider, observable: bool) -> Metrics:
+    return Metrics(provider.get_meter(semconv.SCOPE, __version__, schema_url=semconv.SCHEMA_URL), observable)
