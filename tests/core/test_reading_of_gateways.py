@@ -7,10 +7,11 @@ import openai
 import pytest
 
 from llm_errors import classify
-from llm_errors.reading import bodies, exceptions, wrapped
+from llm_errors.reading import bodies, exceptions, google, wrapped
 from llm_errors.reading.fields import TEXT_LIMIT
 from llm_errors.reading.openai_finish import plain
 from llm_errors.reading.results import CHAT
+from llm_errors.rules import google as google_rules
 from tests.core.verdicts import streamed, verdict
 
 HTTP = importlib.import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
@@ -195,6 +196,10 @@ def test_a_printed_nothing_is_no_code_of_an_exception():
     error = raised({"error": {"message": "m"}})
     error.code = error.type = "None"
     assert classify(error).code == ""
+
+
+def test_the_finish_reasons_that_are_read_are_those_that_have_a_row():
+    assert {name for row in google_rules.FINISH for name in row.finish if name.isupper()} == google.FINISH_REASONS
 
 
 FINISHES = [

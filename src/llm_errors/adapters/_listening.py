@@ -95,7 +95,7 @@ class Unread:
         return Answer() if self._call.info.stream else self._call.info.reader.whole(parsed(body))
 
     def _broken(self, raised: BaseException | None) -> Answer:
-        request = None if raised is None else field(raised, "request")
+        request = field(raised, "request")
         if raised is None or request is None or request is not field(self._response, "request"):
             return Answer()
         evidence = exceptions.read(raised, self._call.info.dialect, self._call.info.provider)

@@ -47,6 +47,8 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
 }
 """The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
 
+_BODIES = (dict, Mapping)
+"""The first is told without asking an abstract class."""
 _HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
 """Helpers around a stream that close its response past it; those of other SDKs close the stream itself."""
 _HELD = "_raw_stream"
@@ -157,11 +159,9 @@ class Stainless:
         While the call still runs, before the SDK ends its own span, only what is whole is judged.
         """
         heard = call.heard
-        if heard is RETURNED and hasattr(type(result), _OF_MODELS):
+        if heard is RETURNED and (hasattr(type(result), _OF_MODELS) or not is_stream(result)):
             call.settle(call.info.reader.whole(result))
-        elif heard is RETURNED:
-            self._returned_unheard(call, result)
-        elif heard is not NOTHING:
+        elif heard is not NOTHING and heard is not RETURNED:
             call.judge(result if type(result) is type(heard) else heard)
         elif call.running:
             body = exceptions.loaded_body(field(result, "http_response", "response"))
@@ -173,14 +173,6 @@ class Stainless:
             call.settle(Answer())
         else:
             self._returned_raw(call, result)
-
-    def _returned_unheard(self, call: RunningCall, result: Any) -> None:
-        if is_stream(result):
-            follow(call, result)
-        elif hasattr(result, "http_response"):  # the client's own default headers ask for a raw one
-            self._returned_raw(call, result)
-        else:
-            call.judge(result)
 
     def _returned_raw(self, call: RunningCall, result: Any) -> None:
         response = field(result, "http_response", "response")
@@ -220,7 +212,6 @@ class Stainless:
 
 _KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}
 """By the client's identity, which asks nothing of it: a weak reference, its base URL, and its calls."""
-_BODIES = (dict, Mapping)
 _KNOWN_LIMIT = 256
 """Calls of one client that are remembered: paths with identifiers in them have no end."""
 

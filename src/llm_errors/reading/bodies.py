@@ -18,7 +18,6 @@ _DEPTH = 2
 _ENVELOPES = ("error", "Error", "external_model_error")
 NO_CODES = frozenset(("None", "null"))
 """What a gateway writes that prints its own empty fields (LiteLLM does)."""
-_STATUSES = ("status_code", "statusCode", "http_code", "httpCode", "status")
 _OUTER_TYPES = frozenset(("error", "message"))
 """Types of the whole body that say nothing: Anthropic's of an error, and that of its answers."""
 _ONE_WORD = re.compile(r"[\w.:/-]+")
@@ -151,7 +150,7 @@ def _http(code: str) -> int | None:
 
 def _named_status(error: Any, outer: Any) -> int | None:
     """The HTTP status where it stands beside a code of another kind, or around the error."""
-    return next((s for where in (error, outer) for n in _STATUSES if (s := _http(_code(field(where, n))))), None)
+    return next((s for where in (error, outer) for n in wrapped.STATUSES if (s := _http(_code(field(where, n))))), None)
 
 
 def message_of(error: Any) -> str:

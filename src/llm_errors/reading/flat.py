@@ -6,12 +6,11 @@ Healthy answers of compatible servers have such fields too (`code` 0, `success` 
 from typing import Any
 
 from llm_errors.reading.fields import field, is_object, number, shown, text
-from llm_errors.reading.wrapped import TEXTS
+from llm_errors.reading.wrapped import STATUSES, TEXTS
 
 _TEXTS_OF_ERRORS = tuple(name for name in TEXTS if name not in ("details", "title"))
 """Those that need no HTTP status beside them: many a thing has a title."""
 _CODES = ("code", "error_code", "errorCode")
-_STATUSES = ("status", "status_code", "statusCode", "httpCode", "http_code")
 _FAILED = frozenset(("error", "fail", "failed", "failure"))
 _WELL = frozenset(("", "0", "ok", "success", "successful", "succeeded", "succeed"))
 """Codes and texts that mean success."""
@@ -42,7 +41,7 @@ def is_flat_error(result: Any) -> bool:
     if said is None or text(said, 16).strip().lower() in _WELL - {""} or text(field(found, "text"), 16):
         return False
     code = field(found, *_CODES)
-    if any(_failed(value) for value in (code, *(field(found, name) for name in _STATUSES))):
+    if any(_failed(value) for value in (code, *(field(found, name) for name in STATUSES))):
         return True
     return _is_wrong(code) and field(found, *_TEXTS_OF_ERRORS) is not None
 

@@ -52,7 +52,7 @@ class ChatReader:
 
     def _judged(self, result: Any) -> Answer:
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
-        if not isinstance(choices, SEQUENCES) or any(map(_is_no_choice, choices)):
+        if not isinstance(choices, SEQUENCES) or not all(map(is_object, choices)):
             return unexpected(DIALECT, result)
         finish = tuple([text(field(c, "finish_reason"), 64) for c in choices])
         suspicion = next(filter(None, map(_judge, choices, finish, repeat(result))), None)
@@ -71,10 +71,6 @@ class ChatReader:
 
 
 _COMMON = (type(None), str, str, tuple, int, int)
-
-
-def _is_no_choice(value: Any) -> bool:
-    return not is_object(value)
 
 
 def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:

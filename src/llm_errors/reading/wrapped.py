@@ -12,6 +12,8 @@ TEXTS = (
     *("details", "title"),
 )
 """Names of the text of an error, the most telling first."""
+STATUSES = ("status_code", "statusCode", "http_code", "httpCode", "status")
+"""Names of the HTTP status in an error, the plainest first."""
 LIMIT = 65_536
 """Characters of a text in which an error object is looked for."""
 GUARDRAILS = frozenset(("input_guardrail_triggered", "output_guardrail_triggered"))
