@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.demo.provider import Provider, Script
+from llm_errors.testing.provider import Provider, Script
 
 for _name in [n for n in os.environ if n.lower().endswith("_proxy") or n.startswith(("OTEL_", "LLM_ERRORS_"))]:
     os.environ.pop(_name)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from llm_errors import cli, user_rules
+from llm_errors.rules import user as user_rules
+from llm_errors.tools import cli
 from tests.recovery.failures import Response, with_code, with_status
 
 README = Path(__file__).parent.parent / "README.md"

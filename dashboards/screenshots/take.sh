@@ -17,6 +17,6 @@ cp -r dashboards/screenshots/renderer/. "$built"
   fi
   "$node" build.mjs
 )
-exec "$PYTHON" tests/artifacts/seeded_prometheus.py --days 30 \
+exec "$PYTHON" tests/monitoring/seeded_prometheus.py --days 30 \
   --prometheus .cache/stack/bin/prometheus --promtool .cache/stack/bin/promtool \
   "$node" "$built/shoot.mjs" dashboards/grafana dashboards/screenshots

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from llm_errors.evidence import Classification, Evidence
-from llm_errors.reading import causes, exceptions, results
-from llm_errors.reading.fields import printable
-from llm_errors.reading.redact import redact
+from llm_errors.extract import causes, exceptions, results
+from llm_errors.extract.fields import printable
+from llm_errors.extract.redact import redact
 from llm_errors.rules import INDEX, Index
 from llm_errors.rules._rule import Rule
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass

@@ -12,8 +12,8 @@ from opentelemetry._logs import get_logger
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 
 from llm_errors import safety, semconv
-from llm_errors.adapters import ALL
-from llm_errors.adapters._driver import Driver
+from llm_errors.instrument.adapters import ALL
+from llm_errors.instrument.patcher import Patcher
 from llm_errors.rules import Index
 from llm_errors.settings import Settings
 from llm_errors.settings import read as read_settings
@@ -35,7 +35,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     failure of our own reach the caller (for tests).
     """
 
-    driver: Driver | None = None
+    patcher: Patcher | None = None
 
     def instrumentation_dependencies(self) -> Collection[str]:
         """Nothing is required: an SDK that is not installed is skipped, another version is patched as far as it fits."""
@@ -50,15 +50,15 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         settings = read_settings(given, sdks=tuple(a.sdk for a in ALL))
         recorder, instruments = build_recorder(settings, given)
         safety.configure(strict=strict, count=instruments.failed_ourselves)
-        self.driver = Driver(recorder)
+        self.patcher = Patcher(recorder)
         for adapter in ALL:
             if adapter.sdk not in settings.disabled_sdks:
-                self.driver.install(adapter)
+                self.patcher.install(adapter)
 
     def _uninstrument(self, **kwargs: Any) -> None:
-        if self.driver is not None:
-            self.driver.uninstall()
-            self.driver = None
+        if self.patcher is not None:
+            self.patcher.uninstall()
+            self.patcher = None
 
 
 def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:
@@ -84,7 +84,7 @@ def _own_rules(path: str) -> Index | None:
     """The user's own rows. A file with a problem disables itself with one error, and never the instrumentation."""
     if not path:
         return None
-    from llm_errors import user_rules
+    from llm_errors.rules import user as user_rules
 
     rows, problems = user_rules.load(path)
     if problems:

@@ -36,11 +36,11 @@ def quietly(place: str, default: R, call: Callable[..., R], *args: Any) -> R:
     try:
         return call(*args)
     except Exception as error:  # noqa: BLE001 - the promise: a bug of ours is never the application's
-        overlook(place, error)
+        report_internal_error(place, error)
         return default
 
 
-def overlook(place: str, error: Exception) -> None:
+def report_internal_error(place: str, error: Exception) -> None:
     """Log and count a failure of our own that has just been caught; in strict mode raise it again."""
     if _state.strict:
         raise error

@@ -127,7 +127,7 @@ def gemini(answer: dict[str, Any], provider: Any, status: int = 200) -> Any:
     """ADK's own Gemini model, over google-genai, over a socket."""
     from google.adk.models.google_llm import Gemini
 
-    from llm_errors.demo.provider import Reply
+    from llm_errors.testing.provider import Reply
 
     return Gemini(model="gemini-x", base_url=provider([Reply(status, json=answer)]).url)
 
@@ -187,6 +187,6 @@ async def test_uninstrument_restores_the_classes(instrument: Any) -> None:
 
 
 async def test_other_errors_of_the_counter_are_none_of_ours(observed: Any) -> None:
-    from llm_errors.adapters.adk import ADAPTERS
+    from llm_errors.instrument.adapters.adk import ADAPTERS
 
     assert ADAPTERS[0].refused(object(), with_status(500)) is None

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from llm_errors.reading.saved import Saved
+from llm_errors.extract.saved import Saved
 
 HERE = Path(__file__).parent
 PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "google-genai": "gcp.gemini", "groq": "groq"}

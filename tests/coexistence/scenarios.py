@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 
 from .peers import ANTHROPIC, GOOGLE, OPENAI, RESPONSES
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 
 from .conftest import Spans, difference, functions
 from .peers import ALL, ANTHROPIC, Peer

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from llm_errors import classify
-from llm_errors.reading.adk import LlmResponseReader
+from llm_errors.extract.adk import LlmResponseReader
 from tests.core.verdicts import streamed, verdict
 
 READER = LlmResponseReader()

@@ -3,7 +3,7 @@
 import pytest
 
 from llm_errors import classify
-from llm_errors.reading.results import MESSAGES
+from llm_errors.extract.results import MESSAGES
 from tests.core.verdicts import streamed, verdict
 
 TEXT = {"type": "text", "text": "Hi"}

@@ -4,7 +4,7 @@ import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from llm_errors import classify
-from llm_errors.reading.results import CHAT
+from llm_errors.extract.results import CHAT
 from tests.core.verdicts import streamed, verdict
 
 

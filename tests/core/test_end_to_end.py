@@ -2,7 +2,7 @@ import pytest
 
 openai = pytest.importorskip("openai")
 
-from llm_errors.demo.provider import Reply  # noqa: E402
+from llm_errors.testing.provider import Reply  # noqa: E402
 
 HELLO = {
     "id": "c1",

@@ -12,7 +12,7 @@ import pytest
 from llm_errors import classify
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.reading import bodies, causes, exceptions
+from llm_errors.extract import bodies, causes, exceptions
 
 
 class SDKError(Exception):

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from llm_errors import classify
-from llm_errors.reading import bodies, saved
-from llm_errors.reading.flat import is_flat_error, told_error
-from llm_errors.reading.results import CHAT, DATA, INTERACTIONS, MEDIA, MESSAGES, RESPONSES
+from llm_errors.extract import bodies, saved
+from llm_errors.extract.flat import is_flat_error, told_error
+from llm_errors.extract.results import CHAT, DATA, INTERACTIONS, MEDIA, MESSAGES, RESPONSES
 from tests.core.verdicts import streamed, verdict
 
 UNAVAILABLE = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "m"}}

@@ -3,7 +3,7 @@
 import pytest
 
 from llm_errors import classify
-from llm_errors.reading.results import GENERATE_CONTENT, RESULTS
+from llm_errors.extract.results import GENERATE_CONTENT, RESULTS
 from tests.core.verdicts import streamed, verdict
 
 TEXT = [{"text": "Hi"}]

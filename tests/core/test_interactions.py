@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_errors.reading.results import INTERACTIONS
+from llm_errors.extract.results import INTERACTIONS
 from tests.core.verdicts import streamed, verdict
 
 HI = {"type": "text", "text": "Hi"}

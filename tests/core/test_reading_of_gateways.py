@@ -7,10 +7,10 @@ import openai
 import pytest
 
 from llm_errors import classify
-from llm_errors.reading import bodies, exceptions, google, wrapped
-from llm_errors.reading.fields import TEXT_LIMIT
-from llm_errors.reading.openai_finish import plain
-from llm_errors.reading.results import CHAT
+from llm_errors.extract import bodies, exceptions, google, wrapped
+from llm_errors.extract.fields import TEXT_LIMIT
+from llm_errors.extract.openai_finish import plain
+from llm_errors.extract.results import CHAT
 from llm_errors.rules import google as google_rules
 from tests.core.verdicts import streamed, verdict
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_errors.reading.redact import redact
+from llm_errors.extract.redact import redact
 
 SECRETS = [
     "sk-abcdefghijklmnop",

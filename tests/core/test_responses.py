@@ -3,7 +3,7 @@
 import pytest
 
 from llm_errors import classify
-from llm_errors.reading.results import RESPONSES
+from llm_errors.extract.results import RESPONSES
 from tests.core.verdicts import streamed, verdict
 
 TEXT = {"type": "message", "status": "completed", "content": [{"type": "output_text", "text": "Hi"}]}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_errors import Classification, classify
-from llm_errors.reading import fields
-from llm_errors.reading.results import DATA, MEDIA
+from llm_errors.extract import fields
+from llm_errors.extract.results import DATA, MEDIA
 
 SHAPES = [
     (None, None),

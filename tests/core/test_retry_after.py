@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from llm_errors.reading.retry_after import bounded, from_duration, from_headers
+from llm_errors.extract.retry_after import bounded, from_duration, from_headers
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=timezone.utc)
 

@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import Any
 
-from llm_errors.demo.provider import Provider
+from llm_errors.testing.provider import Provider
 
 HEALTHY = {
     "id": "c1",
@@ -53,7 +53,7 @@ def ask(url: str) -> None:
 
 def fork(url: str) -> None:
     """A fork while another thread is inside a call; the child makes one of its own."""
-    from llm_errors.demo.provider import Reply
+    from llm_errors.testing.provider import Reply
 
     reader = instrumented()
     with Provider([Reply(json=HEALTHY, action="hang")]) as hanging:

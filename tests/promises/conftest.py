@@ -46,7 +46,7 @@ async def aconnect() -> AsyncIterator[Clients]:
 @pytest.fixture(autouse=True)
 def _no_call_outlives_a_test():
     """Tests that break our own leaving of a call leave it in the context: the next test must not find it there."""
-    from llm_errors.adapters._call import ACTIVE
+    from llm_errors.instrument.invocation import ACTIVE
 
     yield
     ACTIVE.set(None)

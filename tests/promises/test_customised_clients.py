@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 from tests.promises.wire import (
     CHAT,
     CHUNKS,

@@ -22,7 +22,7 @@ def targets() -> list[tuple[type, str]]:
     """Every class and attribute that is patched in this environment."""
     import importlib
 
-    from llm_errors.adapters import ALL
+    from llm_errors.instrument.adapters import ALL
 
     found = []
     for adapter in ALL:

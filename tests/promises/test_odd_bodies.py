@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from llm_errors import LLMErrorsInstrumentor
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 from tests.promises.wire import APIS, CHAT, GEMINI, MESSAGES, RESPONSES, call, events, lines, stream, whole
 
 MIDDLE = {CHAT: "choices", RESPONSES: "output", MESSAGES: "content", GEMINI: "candidates"}

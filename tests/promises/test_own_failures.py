@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from llm_errors import classify
-from llm_errors.adapters import _listening, google_genai, stainless
-from llm_errors.adapters._call import Keeper, RunningCall
-from llm_errors.reading import exceptions
-from llm_errors.reading.anthropic import MessagesChunks, MessagesReader
-from llm_errors.reading.google import GenerateContentChunks, GenerateContentReader
-from llm_errors.reading.openai_chat import ChatChunks, ChatReader
-from llm_errors.reading.openai_responses import ResponsesChunks, ResponsesReader
+from llm_errors.extract import exceptions
+from llm_errors.extract.anthropic import MessagesChunks, MessagesReader
+from llm_errors.extract.google import GenerateContentChunks, GenerateContentReader
+from llm_errors.extract.openai_chat import ChatChunks, ChatReader
+from llm_errors.extract.openai_responses import ResponsesChunks, ResponsesReader
+from llm_errors.instrument.adapters import google_genai, stainless, stainless_tap
+from llm_errors.instrument.invocation import Invocation, StreamFinalizer
 from llm_errors.telemetry import logs, metrics, peers, spans
 from llm_errors.telemetry.recorder import Recorder
 from tests.promises.wire import (
@@ -63,9 +63,9 @@ PLACES: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
     "end of chunks": (CHUNKS_OF, ("end",)),
     "every member of the reader": ((*READERS, *CHUNKS_OF), ("whole", "chunks", "chunk", "end")),
     "exceptions": ((exceptions,), ("read",)),
-    "listener": ((_listening,), ("follow", "is_stream")),
-    "call settled": ((RunningCall,), ("settle", "failed", "exhausted")),
-    "keeper": ((RunningCall, Keeper), ("keep", "end")),
+    "listener": ((stainless_tap,), ("follow", "is_stream")),
+    "call settled": ((Invocation,), ("settle", "failed", "exhausted")),
+    "keeper": ((Invocation, StreamFinalizer), ("keep", "end")),
     "sink open": ((Recorder,), ("open",)),
     "sink leave": ((Recorder,), ("leave",)),
     "every member of the sink": ((Recorder,), ("open", "leave", "retried", "close")),
@@ -267,9 +267,9 @@ def test_instrument_itself_does_not_raise(telemetry, monkeypatch, caplog):
 
 
 def test_an_import_hook_that_raises_does_not_break_the_import(instrument, monkeypatch, caplog):
-    from llm_errors.adapters._driver import Driver
+    from llm_errors.instrument.patcher import Patcher
 
-    monkeypatch.setattr(Driver, "_put", fault)
+    monkeypatch.setattr(Patcher, "_put", fault)
     instrument(strict=False)
     assert any("failed at patch" in r.getMessage() for r in caplog.records)
 

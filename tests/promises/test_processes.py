@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 from tests.promises.wire import APIS, CHAT, call, failure, until, whole
 
 TESTS = Path(__file__).parent.parent

@@ -10,8 +10,8 @@ from typing import Any
 import openai
 import pytest
 
-from llm_errors.adapters import _call
-from llm_errors.demo.provider import Reply
+from llm_errors.instrument import invocation
+from llm_errors.testing.provider import Reply
 from tests.promises.wire import (
     CHAT,
     MESSAGES,
@@ -116,7 +116,7 @@ def test_a_raw_response_lasts_as_long_as_its_call_did(api, provider, connect, ob
     client = connect(api, provider([whole(api)]).url)
     raw = method(api, client, RAW)(**asked(api))
     later = perf_counter() + 3600
-    monkeypatch.setattr(_call, "perf_counter", lambda: later)
+    monkeypatch.setattr(invocation, "perf_counter", lambda: later)
     raw.parse()
     span = observed.span()
     assert (span.end_time - span.start_time) < 60e9

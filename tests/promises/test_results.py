@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 from tests.promises.wire import APIS, CHAT, GEMINI, MESSAGES, STAINLESS, call, cut, failure, half, stream, text, whole
 
 FAILURES = {
@@ -28,9 +28,9 @@ def chain(exc: BaseException | None) -> list[Any]:
 
 
 def frames(exc: BaseException) -> list[str]:
-    """The functions of the traceback without the driver's."""
+    """The functions of the traceback without llm-errors' own."""
     found = traceback.extract_tb(exc.__traceback__)
-    return [f.name for f in found if "/llm_errors/adapters/" not in f.filename]
+    return [f.name for f in found if "/llm_errors/instrument/" not in f.filename]
 
 
 def caught(action: Any) -> BaseException:
@@ -150,7 +150,7 @@ def test_no_reference_is_kept_to_an_exception(api, provider, connect, observed):
         counts.append(sys.getrefcount(exc))
         del exc
     assert counts[0] == counts[1] == counts[2]
-    from llm_errors.adapters._call import ACTIVE
+    from llm_errors.instrument.invocation import ACTIVE
 
     assert ACTIVE.get() is None
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 from tests.promises.wire import (
     APIS,
     CHUNKS,

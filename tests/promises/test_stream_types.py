@@ -193,7 +193,7 @@ TOOL_USE = {
 
 def test_a_tool_runner_makes_one_call_a_turn(provider, connect, observed):
     anthropic = pytest.importorskip("anthropic")
-    from llm_errors.demo.provider import Reply
+    from llm_errors.testing.provider import Reply
 
     @anthropic.beta_tool
     def double(number: int) -> str:
@@ -225,7 +225,7 @@ def test_gemini_chats_stream_and_remember(provider, connect, instrument, telemet
 
 
 def test_a_gemini_function_is_called_between_two_calls(provider, connect, observed):
-    from llm_errors.demo.provider import Reply
+    from llm_errors.testing.provider import Reply
 
     call = {"functionCall": {"name": "double", "args": {"number": 2}}}
     asks = {"candidates": [{"content": {"role": "model", "parts": [call]}, "finishReason": "STOP", "index": 0}]}

@@ -14,8 +14,8 @@ import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
 from llm_errors import semconv
-from llm_errors.demo.provider import Reply
 from llm_errors.telemetry import labels, logs
+from llm_errors.testing.provider import Reply
 from tests.promises.wire import (
     APIS,
     CHAT,

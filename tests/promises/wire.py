@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 
 CHAT, RESPONSES, MESSAGES, GEMINI = "chat", "responses", "messages", "gemini"
 APIS = (CHAT, RESPONSES, MESSAGES, GEMINI)

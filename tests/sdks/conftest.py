@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.demo.provider import Provider, Reply
+from llm_errors.testing.provider import Provider, Reply
 
 
 @dataclass

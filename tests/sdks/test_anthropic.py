@@ -9,7 +9,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     anthropic = pytest.importorskip("anthropic")
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 
 MESSAGES = [{"role": "user", "content": "hi"}]
 BASE = {"model": "m", "max_tokens": 5, "messages": MESSAGES}

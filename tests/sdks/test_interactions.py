@@ -6,7 +6,7 @@ import pytest
 
 genai = pytest.importorskip("google.genai")
 
-from llm_errors.demo.provider import Reply  # noqa: E402
+from llm_errors.testing.provider import Reply  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 OLD = genai.__version__.startswith("1.")

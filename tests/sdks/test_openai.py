@@ -6,7 +6,7 @@ import pytest
 
 openai = pytest.importorskip("openai")
 
-from llm_errors.demo.provider import Reply  # noqa: E402
+from llm_errors.testing.provider import Reply  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:deprecated:DeprecationWarning")
 MAJOR = int(openai.__version__.split(".")[0])

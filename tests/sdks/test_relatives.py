@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from llm_errors.demo.provider import Reply
+from llm_errors.testing.provider import Reply
 
 MESSAGES = [{"role": "user", "content": "hi"}]
 SDKS = {

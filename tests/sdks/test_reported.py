@@ -7,7 +7,7 @@ import pytest
 openai = pytest.importorskip("openai")
 
 from llm_errors import classify  # noqa: E402
-from llm_errors.demo.provider import Reply  # noqa: E402
+from llm_errors.testing.provider import Reply  # noqa: E402
 
 
 def make(url, asynchronous):

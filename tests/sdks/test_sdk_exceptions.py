@@ -13,9 +13,9 @@ import pytest
 from llm_errors import classify
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.reading import anthropic as anthropic_reader
-from llm_errors.reading import google, google_interactions, openai_chat
-from llm_errors.reading.answer import suspect
+from llm_errors.extract import anthropic as anthropic_reader
+from llm_errors.extract import google, google_interactions, openai_chat
+from llm_errors.extract.answer import suspect
 
 SDKS = {
     "openai": ("openai", "OpenAI"),

@@ -10,9 +10,9 @@ from application import Application
 from processes import Start
 from replies import reply
 from services import BIN, Collector, Prometheus, outputs
-from sink import Sink
+from sink import CallRecorder
 
-from llm_errors.demo.provider import Provider
+from llm_errors.testing.provider import Provider
 
 BINARIES = ("otelcol", "prometheus", "promtool", "alertmanager", "amtool", "compose-check")
 
@@ -53,8 +53,8 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
 
 
 @pytest.fixture
-def sink(start: Start) -> Sink:
-    found: Sink = start(Sink())
+def sink(start: Start) -> CallRecorder:
+    found: CallRecorder = start(CallRecorder())
     return found
 
 
@@ -65,7 +65,7 @@ def prometheus(start: Start, tmp_path: Path) -> Prometheus:
 
 
 @pytest.fixture
-def agent(start: Start, tmp_path: Path, prometheus: Prometheus, sink: Sink) -> Collector:
+def agent(start: Start, tmp_path: Path, prometheus: Prometheus, sink: CallRecorder) -> Collector:
     """The Collector of agent.yaml between an application and Prometheus; traces and logs go to the sink."""
     found: Collector = start(Collector(tmp_path, "agent.yaml", **outputs(prometheus, sink)))
     return found

@@ -25,9 +25,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from processes import Daemon, eventually
 from replies import reply
 from services import Collector, Prometheus
-from sink import Sink
+from sink import CallRecorder
 
-from llm_errors.demo.provider import Provider
+from llm_errors.testing.provider import Provider
 
 SECONDS = 10
 THREADS = 4
@@ -82,7 +82,10 @@ def report(what: str, daemon: Daemon, items: int, begun: float, unit: str) -> No
 def sizes(folder: Path) -> bytes:
     """Prints series and bytes of one process; returns a request of SPANS real spans."""
     with ExitStack() as stack:
-        sink, prometheus = stack.enter_context(running(Sink())), stack.enter_context(running(Prometheus(folder)))
+        sink, prometheus = (
+            stack.enter_context(running(CallRecorder())),
+            stack.enter_context(running(Prometheus(folder))),
+        )
         outputs = {
             "METRICS_ENDPOINT": prometheus.otlp,
             "TRACES_ENDPOINT": sink.endpoint,
@@ -97,7 +100,7 @@ def sizes(folder: Path) -> bytes:
             application.call(failure=failure, count=5)
         prometheus.reaches("sum(llm_errors_total)", 15)
         print("series, one model, three classes:", series(prometheus))
-        direct = stack.enter_context(running(Sink()))
+        direct = stack.enter_context(running(CallRecorder()))
         settings = {
             "OTEL_METRIC_EXPORT_INTERVAL": "3600000",
             "OTEL_BSP_SCHEDULE_DELAY": "60000",
@@ -139,7 +142,7 @@ def throughput(folder: Path, body: bytes) -> None:
     spans = len(ExportTraceServiceRequest.FromString(body).resource_spans[0].scope_spans[0].spans)
     with ExitStack() as stack:
         sink, prometheus = (
-            stack.enter_context(running(Sink(decode=False))),
+            stack.enter_context(running(CallRecorder(decode=False))),
             stack.enter_context(running(Prometheus(folder))),
         )
         outputs = {

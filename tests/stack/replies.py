@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from llm_errors.demo.provider import Reply, Request
+from llm_errors.testing.provider import Reply, Request
 
 PLANTED_KEY = "sk-proj-plantedPLANTED0123456789plantedPLANTED"
 """The key that the application uses and that the provider repeats in its message."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 from processes import Daemon, eventually, free_port, get
-from sink import Sink
+from sink import CallRecorder
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = ROOT / "collector-config"
@@ -124,7 +124,7 @@ def _prometheus_configuration(scrapes: tuple[int, ...], alertmanager: int | None
     return yaml.safe_dump(config)
 
 
-def outputs(prometheus: Prometheus, sink: Sink) -> dict[str, str]:
+def outputs(prometheus: Prometheus, sink: CallRecorder) -> dict[str, str]:
     return {
         "METRICS_ENDPOINT": prometheus.otlp,
         "TRACES_ENDPOINT": sink.endpoint,

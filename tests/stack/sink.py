@@ -36,7 +36,7 @@ class Record:
 
 
 @dataclass
-class Sink:
+class CallRecorder:
     """What arrived; without `decode` nothing is kept. `answer` is the status given; a cleared `hold` makes it wait."""
 
     port: int = field(default_factory=free_port)
@@ -99,7 +99,7 @@ class Sink:
                 self.records.append(Record(record.event_name, record.trace_id.hex(), attributes, tenant))
 
 
-def _handler(sink: Sink) -> type[BaseHTTPRequestHandler]:
+def _handler(sink: CallRecorder) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from application import SERVICE, Application
 from processes import Start, eventually
 from services import Alertmanager, Collector, Prometheus, outputs
-from sink import Sink
+from sink import CallRecorder
 from webhook import Webhook
 
 EXPORT = {"OTEL_METRIC_EXPORT_INTERVAL": "15000"}
@@ -14,7 +14,9 @@ SECONDS_AT_MOST = 32
 """15 s of export and 15 s of evaluation, and a little for the processes between."""
 
 
-def test_the_first_auth_error_of_a_fresh_process_reaches_the_owning_team(start: Start, tmp_path: Path, sink: Sink):
+def test_the_first_auth_error_of_a_fresh_process_reaches_the_owning_team(
+    start: Start, tmp_path: Path, sink: CallRecorder
+):
     webhook = start(Webhook())
     alertmanager = start(Alertmanager(tmp_path, webhook.url))
     prometheus = start(Prometheus(tmp_path, alertmanager=alertmanager.port, interval="15s"))

@@ -10,7 +10,7 @@ import pytest
 from application import Application
 from processes import Start, eventually
 from services import Collector, Prometheus, outputs
-from sink import Sink
+from sink import CallRecorder
 
 from llm_errors import semconv as names
 
@@ -19,7 +19,7 @@ SHARE = {"HEALTHY_PERCENT": "10", "SLOW_MS": "20000"}
 
 
 @pytest.fixture
-def gateways(start: Start, tmp_path: Path, sink: Sink) -> tuple[Collector, Collector]:
+def gateways(start: Start, tmp_path: Path, sink: CallRecorder) -> tuple[Collector, Collector]:
     pair = [Collector(tmp_path, "gateway.yaml", name=f"gateway-{number}", **SHARE) for number in (0, 1)]
     for gateway in pair:
         gateway.env.update(SHARD_0=pair[0].shard, SHARD_1=pair[1].shard, TRACES_ENDPOINT=sink.endpoint)
@@ -40,12 +40,14 @@ def send(gateways: tuple[Collector, Collector], ids: list[str], labels: dict[str
         otlp.post(gateways[number % 2].otlp, "traces", otlp.spans(found, {"service.name": f"host-{number}"}))
 
 
-def spans_of(sink: Sink, ids: list[str]) -> Counter[str]:
+def spans_of(sink: CallRecorder, ids: list[str]) -> Counter[str]:
     wanted = set(ids)
     return Counter(span.trace_id for span in sink.spans if span.trace_id in wanted)
 
 
-def test_failed_traces_are_kept_whole_and_healthy_ones_sampled(gateways: tuple[Collector, Collector], sink: Sink):
+def test_failed_traces_are_kept_whole_and_healthy_ones_sampled(
+    gateways: tuple[Collector, Collector], sink: CallRecorder
+):
     healthy, failed = trace_ids(HEALTHY, 1), trace_ids(FAILED, 2)
     send(gateways, healthy, {})
     send(gateways, failed, {names.ERROR_CLASS: "OUTPUT_BLOCKED"})  # in band: no error status on the span
@@ -59,7 +61,7 @@ def test_failed_traces_are_kept_whole_and_healthy_ones_sampled(gateways: tuple[C
     assert HEALTHY * 0.02 < len(kept) < HEALTHY * 0.25
 
 
-def test_a_gateway_that_is_away_misses_nothing(gateways: tuple[Collector, Collector], sink: Sink):
+def test_a_gateway_that_is_away_misses_nothing(gateways: tuple[Collector, Collector], sink: CallRecorder):
     failed = trace_ids(FAILED, 3)
     gateways[1].kill()
     found = [otlp.span(trace, secrets.token_hex(8), {names.ERROR_CLASS: "AUTH"}) for trace in failed]
@@ -70,7 +72,7 @@ def test_a_gateway_that_is_away_misses_nothing(gateways: tuple[Collector, Collec
 
 
 def test_an_exemplar_leads_to_a_trace_that_the_gateways_kept(
-    gateways: tuple[Collector, Collector], start: Start, tmp_path: Path, prometheus: Prometheus, sink: Sink
+    gateways: tuple[Collector, Collector], start: Start, tmp_path: Path, prometheus: Prometheus, sink: CallRecorder
 ):
     settings = {**outputs(prometheus, sink), "TRACES_ENDPOINT": gateways[0].otlp}
     agent = start(Collector(tmp_path, "agent.yaml", name="agent", **settings))

@@ -7,7 +7,7 @@ import otlp
 from application import Application
 from processes import Start, eventually
 from services import Collector, Prometheus
-from sink import Sink
+from sink import CallRecorder
 
 from llm_errors import semconv as names
 
@@ -36,7 +36,7 @@ def test_an_outage_of_prometheus_and_a_killed_collector_lose_no_error(
 
 
 def test_what_a_collector_accepted_survives_its_death_though_the_process_is_gone(
-    start: Start, tmp_path: Path, agent: Collector, prometheus: Prometheus, sink: Sink
+    start: Start, tmp_path: Path, agent: Collector, prometheus: Prometheus, sink: CallRecorder
 ):
     prometheus.kill()
     sink.answer = 503

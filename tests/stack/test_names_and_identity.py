@@ -5,7 +5,7 @@ from pathlib import Path
 from application import SERVICE, Application
 from processes import Start, eventually
 from services import Collector, Prometheus
-from sink import Sink
+from sink import CallRecorder
 
 from llm_errors import semconv as names
 
@@ -41,7 +41,7 @@ def test_two_replicas_do_not_overwrite_each_other(
 
 
 def test_the_exemplar_of_an_error_leads_to_its_trace(
-    start: Start, tmp_path: Path, agent: Collector, prometheus: Prometheus, sink: Sink
+    start: Start, tmp_path: Path, agent: Collector, prometheus: Prometheus, sink: CallRecorder
 ):
     start(Application(agent.otlp, tmp_path)).call(failure="TIMEOUT")
 

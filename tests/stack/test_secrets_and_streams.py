@@ -9,7 +9,7 @@ from application import Application
 from processes import Start, eventually
 from replies import PLANTED_KEY
 from services import Collector, Prometheus
-from sink import Sink
+from sink import CallRecorder
 
 from llm_errors import semconv as names
 
@@ -24,7 +24,7 @@ PLANTED = {
 }
 
 
-def test_a_planted_credential_is_in_no_output(agent: Collector, sink: Sink, prometheus: Prometheus):
+def test_a_planted_credential_is_in_no_output(agent: Collector, sink: CallRecorder, prometheus: Prometheus):
     text = "; ".join(f"refused: {secret}" for secret in PLANTED.values())
     labels, resource = {"note": text, "x-api-key": "unlikely-4711"}, {"service.name": "shop", "argv": text}
     event = {"name": text, "timeUnixNano": "1", "attributes": otlp.attributes({"exception.message": text})}
@@ -46,7 +46,7 @@ def test_a_planted_credential_is_in_no_output(agent: Collector, sink: Sink, prom
 
 
 def test_a_key_repeated_by_the_provider_is_in_no_output(
-    start: Start, tmp_path: Path, agent: Collector, sink: Sink, prometheus: Prometheus
+    start: Start, tmp_path: Path, agent: Collector, sink: CallRecorder, prometheus: Prometheus
 ):
     application = start(Application(agent.otlp, tmp_path))
     application.call(failure="AUTH", flush=True)
@@ -61,7 +61,7 @@ def span_end(span: dict[str, str]) -> int:
     return int(span["endTimeUnixNano"])
 
 
-def test_token_counts_are_no_credentials(agent: Collector, sink: Sink):
+def test_token_counts_are_no_credentials(agent: Collector, sink: CallRecorder):
     labels = {names.INPUT_TOKENS: "12", names.OUTPUT_TOKENS: "34"}
     span = otlp.span(secrets.token_hex(16), secrets.token_hex(8), labels)
     otlp.post(agent.otlp, "traces", otlp.spans([span], {"service.name": "shop"}))
@@ -70,7 +70,7 @@ def test_token_counts_are_no_credentials(agent: Collector, sink: Sink):
 
 @pytest.mark.parametrize("blocked", ["PROMPT_BLOCKED", "OUTPUT_BLOCKED"])
 def test_blocked_calls_go_to_a_stream_of_their_own(
-    start: Start, tmp_path: Path, agent: Collector, sink: Sink, blocked: str
+    start: Start, tmp_path: Path, agent: Collector, sink: CallRecorder, blocked: str
 ):
     application = start(Application(agent.otlp, tmp_path))
     application.call(failure=blocked)

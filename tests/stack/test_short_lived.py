@@ -10,7 +10,7 @@ import pytest
 from application import SERVICE, Application
 from processes import Start, eventually, get
 from services import Collector, Prometheus, outputs
-from sink import Sink
+from sink import CallRecorder
 
 PROCESSES = 30
 AT_ONCE = 6
@@ -24,7 +24,7 @@ def prometheus() -> None:
 
 
 @pytest.fixture
-def stack(start: Start, tmp_path: Path, sink: Sink) -> tuple[Collector, Prometheus]:
+def stack(start: Start, tmp_path: Path, sink: CallRecorder) -> tuple[Collector, Prometheus]:
     collector = Collector(tmp_path, "agent.yaml", "short-lived.yaml")
     prometheus = start(Prometheus(tmp_path, scrapes=(collector.scrape,)))
     collector.env.update(outputs(prometheus, sink))

@@ -6,10 +6,10 @@ No spans: in a callback the model call's own span is not current any more. Count
 from time import perf_counter
 from typing import Any
 
-from llm_errors.adapters._call import RunningCall
-from llm_errors.adapters._protocol import CallInfo
-from llm_errors.adapters.adk import ADAPTERS
-from llm_errors.reading.answer import Answer
+from llm_errors.call import CallInfo
+from llm_errors.extract.answer import Answer
+from llm_errors.instrument.adapters.adk import ADAPTERS
+from llm_errors.instrument.invocation import Invocation
 
 _ADK = ADAPTERS[0]
 
@@ -34,7 +34,7 @@ class Telemetry:
         scope = recorder.open(info) if recorder is not None else None
         if scope is None:
             return
-        call = RunningCall(_ADK, info, recorder, scope)
+        call = Invocation(_ADK, info, recorder, scope)
         call.counted = counted
         call.since(started, None)
         if isinstance(outcome, Exception):

@@ -17,11 +17,11 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from llm_errors.adapters.adk import ADAPTERS, provider_of
 from llm_errors.classify import classify, decide
 from llm_errors.evidence import Classification
-from llm_errors.reading.adk import EMPTY_CODES, LlmResponseReader
-from llm_errors.reading.answer import Answer
+from llm_errors.extract.adk import EMPTY_CODES, LlmResponseReader
+from llm_errors.extract.answer import Answer
+from llm_errors.instrument.adapters.adk import ADAPTERS, provider_of
 from llm_errors.recovery import adk_telemetry
 from llm_errors.safety import quietly
 from llm_errors.taxonomy import ErrorClass

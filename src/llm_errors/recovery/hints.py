@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, Final
 
-from llm_errors.reading import causes, exceptions, retry_after
-from llm_errors.reading.fields import TEXT_LIMIT, field
+from llm_errors.extract import causes, exceptions, retry_after
+from llm_errors.extract.fields import TEXT_LIMIT, field
 
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _UNIT = r"(?:h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?|ms|milliseconds?)(?![a-z])"

@@ -8,8 +8,8 @@ import logging
 import warnings
 from typing import Any, Final
 
-from llm_errors.reading import causes
-from llm_errors.reading.fields import field, number
+from llm_errors.extract import causes
+from llm_errors.extract.fields import field, number
 
 _LOG = logging.getLogger("llm_errors")
 _BOTOCORE_DEFAULT: Final = 4

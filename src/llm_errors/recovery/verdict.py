@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from llm_errors.classify import classify, decide
 from llm_errors.evidence import Classification
-from llm_errors.reading import causes, exceptions
+from llm_errors.extract import causes, exceptions
 from llm_errors.recovery import hints
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
 

@@ -8,8 +8,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.metrics import CallbackOptions, Counter, Meter, MeterProvider, Observation
 
 from llm_errors import semconv
-from llm_errors.adapters._protocol import CallInfo
-from llm_errors.adapters._sink import Ending
+from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.evidence import Classification
 from llm_errors.telemetry import peers
 from llm_errors.telemetry.durations import BUCKETS, DurationsOfAll
@@ -53,7 +52,7 @@ class Metrics:
         return self._tally.observed()
 
     def ended(
-        self, scope: Scope, ending: Ending, failure: Classification | None, error_type: str | None, context: Any
+        self, scope: Scope, ending: CallOutcome, failure: Classification | None, error_type: str | None, context: Any
     ) -> None:
         """Count a call, and its error with it; the error alone if a layer below has counted the call.
 

@@ -1,16 +1,15 @@
-"""The sink of the driver: decides on the class when a call ends, and tells span, counters, log and the user's hook."""
+"""The recorder of the patcher: decides on the class when a call ends, and tells span, counters, log and the user's hook."""
 
 import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from llm_errors import semconv
-from llm_errors.adapters._protocol import CallInfo
-from llm_errors.adapters._sink import Ending
+from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.classify import decide, unreadable
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.rules import Index
-from llm_errors.safety import overlook, quietly
+from llm_errors.safety import quietly, report_internal_error
 from llm_errors.settings import Settings
 from llm_errors.taxonomy import ErrorClass
 from llm_errors.telemetry import spans
@@ -21,7 +20,7 @@ FailureHook = Callable[[Any, Classification, CallInfo], Any]
 
 
 class Recorder:
-    """Implements the driver's `Sink`."""
+    """Implements the patcher's `CallRecorder`."""
 
     def __init__(
         self,
@@ -43,7 +42,7 @@ class Recorder:
         if failure is not None:
             self._metrics.retried(info, failure.error_class.value)
 
-    def close(self, scope: spans.Scope, ending: Ending) -> None:
+    def close(self, scope: spans.Scope, ending: CallOutcome) -> None:
         """Tell of the end of a call, each destination guarded on its own: the span must end, whatever fails."""
         failure = None if ending.evidence is None else self._verdict(ending.evidence)
         attributes: dict[str, Any] = {}
@@ -55,7 +54,7 @@ class Recorder:
         try:
             self._metrics.ended(scope, ending, failure, error_type, context)
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
-            overlook("metrics", error)
+            report_internal_error("metrics", error)
         try:
             if failure is not None:
                 quietly("log", None, self._log_failure, scope, ending, failure, attributes, context)
@@ -65,7 +64,7 @@ class Recorder:
             try:
                 spans.write(scope, ending, attributes, failure, error_type)
             except Exception as error:  # noqa: BLE001 - the same
-                overlook("span", error)
+                report_internal_error("span", error)
 
     def _verdict(self, evidence: Evidence) -> Classification | None:
         """The class; a failure over which our own decision fails is one all the same."""
@@ -75,7 +74,7 @@ class Recorder:
     def _decide(self, evidence: Evidence) -> Classification | None:
         return decide(evidence, own=self._own_rules, messages=self._settings.message_rules)
 
-    def _attributes(self, failure: Classification, ending: Ending) -> dict[str, Any]:
+    def _attributes(self, failure: Classification, ending: CallOutcome) -> dict[str, Any]:
         """`llm.error.*`, the same for span and log."""
         written: dict[str, Any] = {
             semconv.ERROR_CLASS: failure.error_class.value,
@@ -99,7 +98,7 @@ class Recorder:
         return written
 
     def _log_failure(
-        self, scope: spans.Scope, ending: Ending, failure: Classification, attributes: dict[str, Any], context: Any
+        self, scope: spans.Scope, ending: CallOutcome, failure: Classification, attributes: dict[str, Any], context: Any
     ) -> None:
         if self._log is None:
             return

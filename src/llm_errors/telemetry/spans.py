@@ -13,10 +13,9 @@ from opentelemetry.instrumentation.utils import _SUPPRESS_INSTRUMENTATION_KEY_PL
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from llm_errors import semconv
-from llm_errors.adapters._protocol import CallInfo
-from llm_errors.adapters._sink import Ending
+from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.evidence import Classification, Evidence
-from llm_errors.safety import overlook
+from llm_errors.safety import report_internal_error
 from llm_errors.taxonomy import HANDLING, View
 from llm_errors.telemetry import peers
 
@@ -74,7 +73,7 @@ class Spans:
                 scope.context = trace.set_span_in_context(span, context)
                 scope.token = context_api.attach(scope.context)
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
-            overlook("open", error)
+            report_internal_error("open", error)
         return scope
 
     def leave(self, scope: Scope) -> None:
@@ -101,7 +100,7 @@ def _beginning(info: CallInfo) -> tuple[str, dict[str, Value]]:
 
 def write(
     scope: Scope,
-    ending: Ending,
+    ending: CallOutcome,
     attributes: Mapping[str, Value],
     failure: Classification | None,
     failed_with: str | None,
@@ -159,7 +158,7 @@ class _Adopted:
     """Whether a failure has ever been written on one: until then none needs to be searched for it."""
 
 
-def _annotate(span: Any, ending: Ending, attributes: Mapping[str, Value], failure: Classification | None) -> None:
+def _annotate(span: Any, ending: CallOutcome, attributes: Mapping[str, Value], failure: Classification | None) -> None:
     """Tell the adopted span: the last failure stands; a later success under it says that the first was recovered from."""
     if failure is None and not ending.retries and not _Adopted.any_failed:
         return

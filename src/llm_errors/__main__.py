@@ -1,0 +1,7 @@
+"""`python -m llm_errors`: the command `llm-errors`."""
+
+import sys
+
+from llm_errors.tools.cli import main
+
+sys.exit(main())

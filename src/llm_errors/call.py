@@ -1,0 +1,63 @@
+"""The contract between observing a call and telling of it: what a call is, how it ended, and who records both.
+
+No SDK, no OpenTelemetry.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer, Reader
+
+
+class CallInfo(NamedTuple):
+    """What is known of a call when it begins."""
+
+    sdk: str
+    """Name of the adapter's row, as in `LLM_ERRORS_DISABLED_SDKS`."""
+    distribution: str
+    """The PyPI distribution, as peers name it in their dependencies."""
+    dialect: str
+    provider: str
+    operation: str
+    model: str | None
+    stream: bool
+    address: str | None
+    port: int | None
+    reader: Reader
+
+
+class CallOutcome(NamedTuple):
+    """How a call ended: what the sink is told, once."""
+
+    info: CallInfo
+    evidence: Evidence | None
+    cancelled: bool
+    answer: Answer
+    duration: float
+    """Seconds."""
+    ago: float
+    """Seconds since then: an answer may be judged later than it came."""
+    time_to_first_chunk: float | None
+    retries: int
+    counted: bool = False
+    """Whether a layer below has counted the call already: then only the failure is new."""
+
+
+class CallRecorder(Protocol):
+    """Where calls are reported to."""
+
+    def open(self, info: CallInfo) -> Any:
+        """A call begins: find its span, or make one and make it current. None where instrumentation is suppressed."""
+        ...
+
+    def leave(self, scope: Any) -> None:
+        """The SDK's code no longer runs in this context: a span that `open` made is current no more."""
+        ...
+
+    def retried(self, info: CallInfo, evidence: Evidence) -> None:
+        """An attempt failed that the SDK's own retry hides."""
+        ...
+
+    def close(self, scope: Any, ending: CallOutcome) -> None:
+        """The call ended."""
+        ...

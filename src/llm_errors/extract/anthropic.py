@@ -1,0 +1,104 @@
+"""Messages of the anthropic dialect, whole and as events."""
+
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.extract.fields import field, items, text
+from llm_errors.extract.flat import told_error
+
+DIALECT = "anthropic"
+NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "compaction", "stop"])
+"""Stop reasons of an answer that ended as it should; `pause_turn` asks the caller to continue."""
+_EMPTY = frozenset(("text", "thinking", "redacted_thinking"))
+"""Content blocks that are no answer in themselves."""
+
+
+class MessagesReader:
+    """Reads answers with `content` and `stop_reason`."""
+
+    def whole(self, result: Any) -> Answer:
+        """Judge stop reason and content."""
+        content = field(result, "content") if not isinstance(result, str | bytes) else None
+        if not isinstance(content, list | tuple):
+            return unexpected(DIALECT, result)
+        stop = text(field(result, "stop_reason"), 64)
+        tokens = usage(field(result, "usage"), "input_tokens", "output_tokens")
+        return Answer(
+            _judge(stop, any(_is_content(b) for b in items(content)), ended=True),
+            **identity(result),
+            finish_reasons=(stop,) if stop else (),
+            input_tokens=tokens[0],
+            output_tokens=tokens[1],
+        )
+
+    def chunks(self) -> "MessagesChunks":
+        """A fresh state."""
+        return MessagesChunks()
+
+
+def _is_content(block: Any) -> bool:
+    return bool(field(block, "text")) or text(field(block, "type")) not in {"", *_EMPTY}
+
+
+def _judge(stop: str, content: bool, ended: bool) -> Evidence | None:
+    if stop and stop not in NATURAL:
+        return suspect(DIALECT, "unnatural_finish", finish_reason=stop)
+    if not content and stop != "pause_turn":
+        return suspect(DIALECT, "empty", finish_reason=stop)
+    return None if ended else suspect(DIALECT, "no_end")
+
+
+class MessagesChunks:
+    """The state of one stream of Messages events."""
+
+    __slots__ = ("_content", "_error", "_identity", "_input", "_output", "_seen", "_stop", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._content = self._seen = False
+        self._stop = ""
+        self._identity: Identity = {}
+        self._input: int | None = None
+        self._output: int | None = None
+        self._error: Evidence | None = None
+
+    def chunk(self, chunk: Any) -> None:
+        """Look at one event's type, and into those that carry an outcome."""
+        kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
+        if kind == "content_block_delta":
+            if not self._content:
+                delta = field(chunk, "delta")
+                self._content = bool(field(delta, "text", "partial_json", "citation"))
+        elif kind == "content_block_start":
+            self._content = self._content or _is_content(field(chunk, "content_block"))
+        else:
+            self._turning_point(kind, chunk)
+
+    def _turning_point(self, kind: Any, chunk: Any) -> None:
+        self._seen = True
+        if kind == "message_delta":
+            self._stop = text(field(field(chunk, "delta"), "stop_reason"), 64) or self._stop
+            self._output = usage(field(chunk, "usage"), "input_tokens", "output_tokens")[1]
+        elif kind == "message_start":
+            message = field(chunk, "message")
+            self._identity = identity(message)
+            self._input = usage(field(message, "usage"), "input_tokens", "output_tokens")[0]
+        elif kind == "message_stop":
+            self.done = True
+        else:
+            told = chunk if kind == "error" else told_error(chunk) if kind is None else None
+            if told is not None:
+                self._error = self._error or embedded_error(DIALECT, told, "error")
+
+    def end(self) -> Answer:
+        """An error first, then the stop reason, then nothing at all, then a missing end."""
+        ended = self.done or bool(self._stop)
+        finish = (self._stop,) if self._stop else ("error",) if self._seen else ()
+        return Answer(
+            self._error or _judge(self._stop, self._content, ended),
+            **self._identity,
+            finish_reasons=finish,
+            input_tokens=self._input,
+            output_tokens=self._output,
+        )

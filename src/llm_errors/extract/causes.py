@@ -1,0 +1,126 @@
+"""The chain from a raised exception to its root cause, as names; which packages carry traffic, which belong to SDKs."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.fields import field
+
+DEPTH = 12
+"""Links of a chain, and members of a group, that are ever looked at."""
+
+SAME_AS = {"httpx2": "httpx", "httpcore2": "httpcore", "asyncio": "builtins", "concurrent": "builtins"}
+"""Packages whose classes mean the same under both names (asyncio's TimeoutError is the builtin since Python 3.11)."""
+
+TRANSPORT_PACKAGES = frozenset(
+    (
+        *("httpx", "httpcore", "httpx_aiohttp", "aiohttp", "requests", "urllib3"),
+        *("http", "socket", "ssl", "select", "anyio", "h11", "h2", "grpc", "websockets"),
+    )
+)
+_TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
+
+DIALECT_BY_PACKAGE = {
+    "openai": "openai",
+    "groq": "openai",
+    "together": "openai",
+    "cerebras": "openai",
+    "writerai": "openai",
+    "fireworks": "openai",
+    "anthropic": "anthropic",
+    "google.genai": "google",
+    "google.api_core": "google",
+    "google.auth": "google",
+    "grpc": "google",
+    "botocore": "bedrock",
+    "mistralai": "mistral",
+    "cohere": "cohere",
+    "litellm": "openai",
+}
+"""Wire dialect of the SDK an exception class comes from. gRPC statuses are Google's canonical codes."""
+
+_DIALECT_BY_PROVIDER = {
+    "anthropic": "anthropic",
+    "gcp.gemini": "google",
+    "gcp.vertex_ai": "google",
+    "gcp.gen_ai": "google",
+    "aws.bedrock": "bedrock",
+    "mistral_ai": "mistral",
+    "cohere": "cohere",
+}
+
+
+def dialect_of_provider(provider: str) -> str:
+    """The wire dialect of a value of `gen_ai.provider.name`: most others speak openai's."""
+    return _DIALECT_BY_PROVIDER.get(provider, "openai" if provider else "")
+
+
+def is_of_a_request(evidence: Evidence) -> bool:
+    """Whether an exception tells of a request that failed, and not of what was made of an answer."""
+    names = [name for link in evidence.exceptions for name in link]
+    return evidence.status is not None or any(name.endswith(".APIConnectionError") for name in names)
+
+
+def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
+    """The exception and its causes, outermost first: `__cause__`, else `original_exception`, else `__context__`.
+
+    A group is entered by its first member. `ambient` is the `id` of an exception that was being handled when the call
+    began: it is the application's business, so the chain stops before it. The end that only says "cancelled" (asyncio's
+    way to end a timeout) is left out.
+    """
+    links: list[BaseException] = []
+    current: Any = exc
+    while isinstance(current, BaseException) and current not in links and len(links) < DEPTH:
+        if id(current) == ambient or (links and isinstance(current, asyncio.CancelledError)):
+            break
+        links.append(current)
+        members = group(current)
+        current = members[0] if members else _next(current)
+    return links
+
+
+def _next(exc: BaseException) -> Any:
+    return exc.__cause__ or field(exc, "original_exception") or exc.__context__
+
+
+def group(exc: BaseException) -> tuple[BaseException, ...]:
+    """The members of an exception group, on Python 3.10 of its backport; empty for any other exception."""
+    if "ExceptionGroup" not in {c.__name__.removeprefix("Base") for c in type(exc).__mro__}:
+        return ()
+    members = field(exc, "exceptions")
+    return tuple(m for m in members[:DEPTH] if isinstance(m, BaseException)) if isinstance(members, tuple) else ()
+
+
+def names(exc: BaseException) -> tuple[str, ...]:
+    """`package.Class` along the MRO, without the roots that say nothing."""
+    return tuple(_names(type(exc)))
+
+
+def _names(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        if base in (object, BaseException, Exception):
+            continue
+        yield f"{package(base)}.{base.__name__}"
+
+
+def package(cls: type) -> str:
+    """The package a class belongs to: its top module; for the `google` namespace, the two topmost."""
+    parts = str(getattr(cls, "__module__", "")).split(".")
+    if parts[0] == "google":
+        return ".".join(parts[:2])
+    return SAME_AS.get(parts[0], parts[0])
+
+
+def is_transport(qualified: tuple[str, ...]) -> bool:
+    """Whether an exception with these names is one of a network library, or a network error of Python itself."""
+    return any(
+        name.rpartition(".")[0] in TRANSPORT_PACKAGES
+        or (name.rpartition(".")[2] in _TRANSPORT_BUILTINS and name.startswith("builtins."))
+        for name in qualified
+    )
+
+
+def dialect_of(qualified: tuple[str, ...]) -> str:
+    """The wire dialect of the SDK the exception comes from; empty for a foreign one."""
+    return next((d for n in qualified if (d := DIALECT_BY_PACKAGE.get(n.rpartition(".")[0]))), "")

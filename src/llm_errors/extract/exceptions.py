@@ -1,0 +1,176 @@
+"""What a raised exception says: its names and causes, the status, the provider's error body, the wait."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract import bodies, causes, retry_after
+from llm_errors.extract.fields import field, number, parsed, printable, text
+
+_CANCELLED = "builtins.CancelledError"
+"""asyncio's and concurrent.futures' class; both count as builtins here."""
+
+_TEXT_BUILTINS = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.RuntimeError", "openai.OpenAIError"))
+_HTTP = range(300, 600)
+_FRAME = re.compile(r"':exception-type': '(\w{1,64})'")
+_NO_ANSWER = frozenset(("unexpected_body",))
+"""What is left to say of a failure over a successful response that holds no error either."""
+
+
+def is_cancellation(exc: BaseException) -> bool:
+    """Whether the caller ended the call itself.
+
+    Any exception that is no `Exception` does, whichever loop or framework threw it.
+    """
+    members = causes.group(exc)
+    if members:
+        return all(map(is_cancellation, members))
+    return not isinstance(exc, Exception) or _CANCELLED in causes.names(exc)
+
+
+def first_failure(exc: BaseException) -> BaseException:
+    """The exception itself, or the first member of a group that is no cancellation."""
+    members = causes.group(exc)
+    return next((first_failure(m) for m in members if not is_cancellation(m)), exc)
+
+
+def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int = 0) -> Evidence:
+    """Evidence of one exception (no group).
+
+    `dialect` and `provider` are used where the exception itself does not tell.
+    """
+    links = causes.chain(exc, ambient)
+    chain = tuple(causes.names(link) for link in links)
+    bearer = next((link for link in links if _status(link) is not None or _body(link) is not None), exc)
+    http = _status(bearer)
+    body = bodies.read(_whole(bearer, _body(bearer)), http)
+    embedded = http is None or http == 200
+    codes = body.codes or _attribute_codes(bearer) or _framed_code(links[0], chain[0])
+    codes = _header_code(bearer) + codes
+    says_something = bool(codes or body.status or body.message)
+    return Evidence(
+        channel="thrown",
+        dialect=body.dialect or next((d for names in chain if (d := causes.dialect_of(names))), dialect),
+        provider=provider,
+        status=(body.status or _valid(field(bearer, "code"))) if embedded else http,
+        codes=codes,
+        exceptions=chain,
+        facts=body.facts | _text_facts(links[0], chain[0]) | (set() if http != 200 or says_something else _NO_ANSWER),
+        message=body.message or (_transport_text(links, chain) if http is None else ""),
+        retry_after=_wait(bearer, body),
+        embedded=embedded and says_something,
+    )
+
+
+def _status(exc: BaseException) -> int | None:
+    """The status of the HTTP response. A bare `code` is one only beside a response; else it was read out of a body."""
+    response = field(exc, "response")
+    for value in (
+        field(exc, "status_code"),
+        field(exc, "http_status"),
+        field(exc, "status"),
+        field(exc, "code") if response is not None else None,
+        field(response, "status_code", "status"),
+        field(field(response, "ResponseMetadata"), "HTTPStatusCode"),
+    ):
+        status = _valid(value)
+        if status is not None:
+            return status
+    return None
+
+
+def _valid(value: Any) -> int | None:
+    whole = number(value)
+    return whole if whole is not None and (whole in _HTTP or whole == 200) else None
+
+
+def _body(exc: BaseException) -> Any:
+    for name in ("body", "details", "json_body", "http_body"):
+        value = field(exc, name)
+        if value is not None and not callable(value) and not _is_page(value):
+            return value
+    response = field(exc, "response")
+    if isinstance(response, Mapping):
+        return response
+    return loaded_body(response) if response is not None else _streamed_text(exc)
+
+
+def _whole(exc: BaseException, body: Any) -> Any:
+    """The body with what stands beside the error in it, where an SDK kept the error alone."""
+    if not isinstance(body, dict) or field(exc, "body") is not body:
+        return body
+    whole = loaded_body(field(exc, "response"))
+    error = field(whole, "error") if isinstance(whole, dict) else None
+    return whole if isinstance(error, dict) and error.keys() == body.keys() else body
+
+
+def _streamed_text(exc: BaseException) -> Any:
+    """The error of an event that was a plain string: its SDK kept that in place of an error body."""
+    body = field(exc, "body")
+    return {"error": body} if isinstance(body, str) and causes.dialect_of(causes.names(exc)) else None
+
+
+def loaded_body(response: Any) -> Any:
+    """A response's body if the HTTP library has read it already; nothing is read or awaited for us."""
+    content = field(response, "_content", "_body")
+    return parsed(content) if isinstance(content, bytes) and content else None
+
+
+def _is_page(value: Any) -> bool:
+    return isinstance(value, str | bytes) and isinstance(parsed(value), str | bytes)
+
+
+def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
+    code = field(exc, "code")
+    if callable(code):  # grpc: code() gives an enumeration member
+        try:
+            code = field(code(), "name")
+        except Exception:  # noqa: BLE001 - a foreign callable
+            code = None
+    found = (printable(text(value, 64)) for value in (code, field(exc, "type"), field(exc, "status")))
+    return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal() and c not in bodies.NO_CODES))
+
+
+def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The exception type of a frame of AWS' event stream, as anthropic 0 puts it into a plain text."""
+    found = _FRAME.search(str(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
+    return (found[1],) if found else ()
+
+
+def _header_code(exc: BaseException) -> tuple[str, ...]:
+    """AWS names the exception in a header; its bodies hold a text and no code."""
+    told = text(field(field(field(exc, "response"), "headers"), "x-amzn-errortype"), 256)
+    name = printable(told.partition(":")[0].rpartition("#")[2]).strip()
+    return (name,) if name else ()
+
+
+def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
+    """Signals that some SDKs give only in the text of a plain Python error; the text itself is never exported."""
+    if _TEXT_BUILTINS.isdisjoint(names[:1]):
+        return frozenset()
+    said = str(exc)[:400].lower()
+    if "authentication method" in said or ("credential" in said or "api_key" in said or "api key" in said):
+        return frozenset(("missing_credentials",))
+    return frozenset()
+
+
+def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ...]) -> str:
+    """The text of the root network error."""
+    for link, names in zip(reversed(links), reversed(chain), strict=True):
+        if causes.is_transport(names):
+            said = str(link)
+            if said:
+                return said[:2048]
+    return ""
+
+
+def _wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
+    response = field(exc, "response")
+    headers = (
+        field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
+    )
+    wait = retry_after.from_headers(headers)
+    if wait is None:
+        wait = body.retry_after
+    return wait if wait is not None else retry_after.bounded(field(exc, "retry_after"))

@@ -1,0 +1,133 @@
+"""`generateContent` answers of the google dialect, whole and streamed, as SDK objects or as the wire's JSON."""
+
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer, Identity, suspect, unexpected, usage
+from llm_errors.extract.fields import field, items, number, text
+
+DIALECT = "google"
+NATURAL = frozenset(("STOP", ""))
+FINISH_REASONS = frozenset(
+    (
+        *("MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+        *("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE"),
+        *("MALFORMED_RESPONSE", "MODEL_ARMOR", "NO_IMAGE", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"),
+        *("IMAGE_RECITATION", "IMAGE_OTHER", "CONTINUATION", "ESCALATION", "PUP_LIMITED_DISABLED"),
+    )
+)
+"""Of an answer that did not end as it should, as other dialects' answers repeat them."""
+_ABSENT = "FINISH_REASON_UNSPECIFIED"
+_CONTENT = (
+    "text", "function_call", "functionCall", "inline_data", "inlineData", "file_data", "fileData",
+    "executable_code", "executableCode", "code_execution_result", "codeExecutionResult", "tool_call", "toolCall",
+)  # fmt: skip
+
+
+class GenerateContentReader:
+    """Reads answers with `candidates`, or with `prompt_feedback` in their place."""
+
+    def whole(self, result: Any) -> Answer:
+        """Judge every candidate; without one, the prompt feedback."""
+        chunks = GenerateContentChunks(streamed=False)
+        if isinstance(result, str | bytes | int | float | list | tuple) or not _is_answer(result):
+            return unexpected(DIALECT, result)
+        chunks.chunk(result)
+        return chunks.end()
+
+    def chunks(self) -> "GenerateContentChunks":
+        """A fresh state."""
+        return GenerateContentChunks()
+
+
+_KNOWN = ("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata")
+_FIELDS = frozenset(
+    (*_KNOWN, "model_version", "modelVersion", "response_id", "responseId", "sdk_http_response", "sdkHttpResponse")
+)
+
+
+def _is_answer(result: Any) -> bool:
+    """An empty object is an (empty) answer of Gemini's; one that holds only foreign fields is none."""
+    if field(result, *_KNOWN) is not None or not isinstance(result, dict):
+        return field(result, "error") is None
+    return _FIELDS.issuperset(result)
+
+
+class GenerateContentChunks:
+    """The state of one answer, chunk by chunk."""
+
+    __slots__ = ("_block", "_content", "_finish", "_identity", "_seen", "_streamed", "_tokens", "done")
+
+    def __init__(self, streamed: bool = True) -> None:
+        self.done = False
+        self._streamed = streamed
+        self._content = self._seen = False
+        self._block = ""
+        self._finish: dict[int, str] = {}
+        self._identity: Identity = {}
+        self._tokens: tuple[int | None, int | None] = (None, None)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether any text, call or media has been seen."""
+        return self._content
+
+    def chunk(self, chunk: Any) -> None:
+        """Look at one chunk."""
+        self._seen = True
+        for candidate in items(field(chunk, "candidates")):
+            index = number(field(candidate, "index")) or 0
+            reason = text(field(candidate, "finish_reason", "finishReason"), 64)
+            reason = "" if reason == _ABSENT else reason
+            if reason or index not in self._finish:
+                self._finish[index] = reason
+            if not self._content:
+                self._content = _has_content(candidate)
+        feedback = field(chunk, "prompt_feedback", "promptFeedback")
+        if feedback is not None:
+            self._block = text(field(feedback, "block_reason", "blockReason"), 64) or self._block
+        self.done = bool(self._block) or (bool(self._finish) and all(self._finish.values()))
+        self._keep_identity(chunk)
+
+    def _keep_identity(self, chunk: Any) -> None:
+        model = text(field(chunk, "model_version", "modelVersion"), 256)
+        self._identity = {"model": model, "id": text(field(chunk, "response_id", "responseId"), 256)}
+        metadata = field(chunk, "usage_metadata", "usageMetadata")
+        if metadata is not None:
+            snake = usage(metadata, "prompt_token_count", "candidates_token_count")
+            camel = usage(metadata, "promptTokenCount", "candidatesTokenCount")
+            self._tokens = (
+                snake[0] if snake[0] is not None else camel[0],
+                snake[1] if snake[1] is not None else camel[1],
+            )
+
+    def end(self) -> Answer:
+        """With a candidate its finish reason counts, without one the block reason; then nothing, then a missing end."""
+        due = "error" if self._streamed else ""
+        return Answer(
+            self._suspicion(),
+            **self._identity,
+            finish_reasons=tuple(r or due for r in self._finish.values() if r or due),
+            input_tokens=self._tokens[0],
+            output_tokens=self._tokens[1],
+        )
+
+    def _suspicion(self) -> Evidence | None:
+        unhealthy = next((r for r in self._finish.values() if r not in NATURAL), "")
+        if unhealthy:
+            return suspect(DIALECT, "unnatural_finish", finish_reason=unhealthy)
+        if self._block and not self._finish:
+            return suspect(DIALECT, "blocked", block_reason=self._block)
+        if not self._content:
+            return suspect(DIALECT, "empty", finish_reason=next((r for r in self._finish.values() if r), ""))
+        return suspect(DIALECT, "no_end") if self._streamed and not all(self._finish.values()) else None
+
+
+def _has_content(candidate: Any) -> bool:
+    """Whether a part of the candidate holds anything but a thought."""
+    for part in items(field(field(candidate, "content"), "parts")):
+        if field(part, "thought") is True:
+            continue
+        if any(field(part, name) not in (None, "") for name in _CONTENT):
+            return True
+    return False

@@ -1,0 +1,222 @@
+"""Chat completions and text completions of the openai dialect, whole and streamed."""
+
+from itertools import repeat
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import (
+    Answer,
+    Identity,
+    embedded_error,
+    identity,
+    nothing,
+    suspect,
+    unexpected,
+    usage,
+)
+from llm_errors.extract.fields import SEQUENCES, field, is_json, is_object, items, text, undeclared
+from llm_errors.extract.flat import told_error
+from llm_errors.extract.openai_finish import NATURAL, plain
+
+DIALECT = "openai"
+_OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
+
+
+class ChatReader:
+    """Reads answers with `choices`."""
+
+    def whole(self, result: Any) -> Answer:
+        """Judge every choice; the first that is suspect stands for the answer.
+
+        First in one step the common answer, which costs every call: an SDK's object, of one choice that ended as it
+        should, with words and nothing else.
+        """
+        try:
+            (choice,) = result.choices
+            message, finish, tokens = choice.message, choice.finish_reason, result.usage
+            answer = Answer(None, result.model, result.id, (finish,), tokens.prompt_tokens, tokens.completion_tokens)
+            if (
+                tuple(map(type, answer)) == _COMMON
+                and type(message.content) is str
+                and message.content
+                and finish in NATURAL
+                and not (message.refusal or message.tool_calls or message.function_call or choice.__pydantic_extra__)
+                and len(answer.model) <= 256 >= len(answer.id)
+                and answer.model.isascii()
+                and answer.id.isascii()
+            ):
+                return answer
+        except Exception:  # noqa: BLE001 - another shape, or a hostile one: it is read with care
+            pass
+        return self._judged(result)
+
+    def _judged(self, result: Any) -> Answer:
+        choices = field(result, "choices") if not isinstance(result, str | bytes) else None
+        if not isinstance(choices, SEQUENCES) or not all(map(is_object, choices)):
+            return unexpected(DIALECT, result)
+        finish = tuple([text(field(c, "finish_reason"), 64) for c in choices])
+        suspicion = next(filter(None, map(_judge, choices, finish, repeat(result))), None)
+        if suspicion is not None and field(result, "error") is not None:
+            suspicion = embedded_error(DIALECT, result, suspicion.finish_reason)
+        if suspicion is None and not any(map(_has_content, choices)):
+            suspicion = nothing(DIALECT, result, next(filter(None, finish), ""))
+        tokens = usage(field(result, "usage"), "prompt_tokens", "completion_tokens")
+        return Answer(
+            suspicion, **identity(result), finish_reasons=finish, input_tokens=tokens[0], output_tokens=tokens[1]
+        )
+
+    def chunks(self) -> "ChatChunks":
+        """A fresh state."""
+        return ChatChunks()
+
+
+_COMMON = (type(None), str, str, tuple, int, int)
+
+
+def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
+    """What is suspect about one choice, or None."""
+    finish = plain(finish)
+    error = undeclared(choice, "error")
+    if error is not None:
+        return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, finish)
+    message = field(choice, "message")
+    facts = []
+    if text(field(message, "refusal")):
+        facts.append("refusal")
+    if not all(is_json(a) for a in _tool_arguments(message)):
+        facts.append("invalid_arguments")
+    if finish == "content_filter" and _prompt_filtered(field(result, "prompt_filter_results")):
+        facts.append("prompt_filtered")
+    if finish and finish not in NATURAL:
+        facts.append("unnatural_finish")
+    if facts:
+        return suspect(DIALECT, *facts, finish_reason=finish)
+    return None
+
+
+def _tool_arguments(message: Any) -> list[str]:
+    tools, function = items(field(message, "tool_calls")), field(message, "function_call")
+    if not tools and function is None:
+        return []
+    calls = [*(field(call, "function") for call in tools[:128]), function]
+    arguments = (field(call, "arguments") for call in calls)
+    return [a for a in arguments if isinstance(a, str) and a.strip()]
+
+
+def _has_content(choice: Any) -> bool:
+    """Chat's content first: it is the common case, and a field that a model does not declare is slow to miss."""
+    message = field(choice, "message")
+    if field(message, "content"):
+        return True
+    return any(field(message, name) for name in _OTHER_CONTENT) or bool(field(choice, "text"))
+
+
+def _prompt_filtered(results: Any) -> bool:
+    for result in items(results)[:8]:
+        categories = field(result, "content_filter_results")
+        for name in ("hate", "sexual", "violence", "self_harm", "jailbreak", "indirect_attack", "profanity"):
+            if field(field(categories, name), "filtered") is True:
+                return True
+    return False
+
+
+class ChatChunks:
+    """The state of one streamed chat or text completion. Chunk by chunk only a few attributes are read."""
+
+    __slots__ = ("_content", "_error", "_finish", "_identity", "_prompt_filtered", "_refusal", "_tokens", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._finish: dict[int, str] = {}
+        self._content = self._refusal = self._prompt_filtered = False
+        self._error: Evidence | None = None
+        self._identity: Identity = {}
+        self._tokens: tuple[int | None, int | None] = (None, None)
+
+    def chunk(self, chunk: Any) -> None:
+        """Look at one chunk. The common one, a further piece of a text that has begun, holds nothing to learn from."""
+        try:
+            (choice,) = chunk.choices
+            further = choice.delta.content and choice.finish_reason is None and choice.index in self._finish
+        except Exception:  # noqa: BLE001 - another shape, or a hostile one
+            further = False
+        if not (further and self._content):
+            self._look(chunk)
+
+    def _look(self, chunk: Any) -> None:
+        """Finish reason, refusal, whether there is any content, an error object in place of it."""
+        choices = getattr(chunk, "choices", None) if type(chunk) is not dict else chunk.get("choices")
+        if not choices or type(choices) is not list:
+            self._without_choices(chunk)
+            return
+        for choice in choices:
+            if type(choice) is dict:
+                delta, reason, index = choice.get("delta"), choice.get("finish_reason"), choice.get("index")
+            else:
+                delta, reason = getattr(choice, "delta", None), getattr(choice, "finish_reason", None)
+                index = getattr(choice, "index", 0)
+            if type(index) is not int:
+                index = 0
+            if not self._content:
+                self._content = _delta_has_content(choice, delta)
+            if delta.get("refusal") if type(delta) is dict else getattr(delta, "refusal", None):
+                self._refusal = True
+            if reason or index not in self._finish:
+                self._turning_point(chunk, choice, index, reason)
+
+    def _turning_point(self, chunk: Any, choice: Any, index: Any, reason: Any) -> None:
+        """The first and the last chunk of a choice are the ones that carry identity, usage and errors."""
+        self._finish[index] = text(reason, 64)
+        self.done = all(self._finish.values())
+        self._identity = self._identity or identity(chunk)
+        self._keep_usage(chunk)
+        error = field(choice, "error") or field(field(chunk, "x_groq"), "error")
+        around = {"error": error} if error is not None else None
+        self._keep_error(chunk if field(chunk, "error") else around, self._finish[index])
+
+    def _without_choices(self, chunk: Any) -> None:
+        """A chunk of annotations, of usage, or an error that the SDK let through."""
+        self._keep_usage(chunk)
+        if not self._prompt_filtered:
+            self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
+        self._keep_error(told_error(chunk), "")
+
+    def _keep_error(self, told: Any, finish_reason: str) -> None:
+        if told is not None and self._error is None:
+            self._error = embedded_error(DIALECT, told, plain(finish_reason))
+
+    def _keep_usage(self, chunk: Any) -> None:
+        found = field(chunk, "usage") or field(field(chunk, "x_groq"), "usage")
+        if found is not None:
+            self._tokens = usage(found, "prompt_tokens", "completion_tokens")
+
+    def end(self) -> Answer:
+        """An error first, then the first candidate that is not healthy, then nothing at all, then a missing end."""
+        return Answer(
+            self._error or self._suspicion(),
+            **self._identity,
+            finish_reasons=tuple(reason or "error" for reason in self._finish.values()),
+            input_tokens=self._tokens[0],
+            output_tokens=self._tokens[1],
+        )
+
+    def _suspicion(self) -> Evidence | None:
+        facts = ["refusal"] if self._refusal else []
+        reasons = [plain(r) for r in self._finish.values() if r]
+        first = next(iter(reasons), "")
+        unhealthy = next((r for r in reasons if r not in NATURAL), "")
+        if unhealthy == "content_filter" and self._prompt_filtered:
+            facts.append("prompt_filtered")
+        if unhealthy:
+            facts.append("unnatural_finish")
+        if facts:
+            return suspect(DIALECT, *facts, finish_reason=unhealthy or first)
+        if not self._content:
+            return suspect(DIALECT, "empty", finish_reason=first)
+        return None if self.done else suspect(DIALECT, "no_end")
+
+
+def _delta_has_content(choice: Any, delta: Any) -> bool:
+    if delta is None:
+        return bool(field(choice, "text"))
+    return bool(field(delta, "content")) or any(field(delta, name) for name in _OTHER_CONTENT)

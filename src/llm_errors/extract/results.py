@@ -1,0 +1,57 @@
+"""Which reader fits an answer, by its shape."""
+
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract import adk, causes
+from llm_errors.extract.answer import Reader, embedded_error, unexpected
+from llm_errors.extract.anthropic import MessagesReader
+from llm_errors.extract.fields import field, is_object, items, text
+from llm_errors.extract.google import GenerateContentReader
+from llm_errors.extract.google_data import ResultsReader
+from llm_errors.extract.google_interactions import InteractionsReader
+from llm_errors.extract.openai_chat import ChatReader
+from llm_errors.extract.openai_data import DataReader, MediaReader
+from llm_errors.extract.openai_responses import ResponsesReader
+
+CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
+GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
+DATA, MODERATIONS, MEDIA = DataReader("data"), DataReader("results"), MediaReader()
+
+_BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
+    (("choices",), CHAT),
+    (("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata"), GENERATE_CONTENT),
+    (("stop_reason",), MESSAGES),
+    (("output", "incomplete_details"), RESPONSES),
+    (("steps", "outputs"), INTERACTIONS),
+    (("data",), DATA),
+    (("results",), MODERATIONS),
+    (("embeddings", "predictions", "generated_images", "generatedImages"), RESULTS),
+    (("text",), MEDIA),
+)
+
+
+def read(result: Any) -> Evidence | None:
+    """What is suspect about an answer of unknown origin; None if nothing is."""
+    if not is_object(result):
+        return unexpected("openai", result).suspicion
+    error = field(result, "error")
+    if error is not None and not items(field(result, "choices")):
+        return embedded_error(_dialect(result, error), result)
+    if adk.is_response(result):
+        return adk.suspicion_of(result)
+    if text(field(result, "type")) == "message":
+        return MESSAGES.whole(result).suspicion
+    for names, reader in _BY_FIELD:
+        if field(result, *names) is not None:
+            return reader.whole(result).suspicion
+    if hasattr(type(result), "model_fields") and "candidates" in type(result).model_fields:
+        return GENERATE_CONTENT.whole(result).suspicion
+    return unexpected(causes.dialect_of((f"{causes.package(type(result))}.",)) or "openai", result).suspicion
+
+
+def _dialect(result: Any, error: Any) -> str:
+    """Whose error object this is: Anthropic's envelope names itself, Google's status is in capitals."""
+    if text(field(result, "type")) == "error":
+        return "anthropic"
+    return "google" if text(field(error, "status")).isupper() else "openai"

@@ -1,0 +1,72 @@
+"""How long the provider asks to wait: from headers, from the body, from an attribute.
+
+Always finite, 0 to 3600 s, or None.
+"""
+
+import math
+import re
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from llm_errors.extract.fields import field
+
+LIMIT = 3600.0
+_ABSURD = 1e8
+"""A number of seconds above three years is no wait: it is an epoch, or garbage."""
+_DECIMAL = re.compile(r"\d{1,12}(?:\.\d{0,12})?")
+_DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
+
+
+def from_headers(headers: Any, now: datetime | None = None) -> float | None:
+    """`retry-after-ms`, then `retry-after` in seconds or as an HTTP date; garbage is ignored, a past date is 0."""
+    if headers is None:
+        return None
+    milliseconds = _decimal(_header(headers, "retry-after-ms"))
+    if milliseconds is not None:
+        return bounded(milliseconds / 1000)
+    value = _header(headers, "retry-after")
+    seconds = _decimal(value)
+    return bounded(seconds) if seconds is not None else _from_date(value, now)
+
+
+def from_duration(value: Any) -> float | None:
+    """A protobuf duration as Google's `RetryInfo.retryDelay` has it ("12.5s")."""
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    return bounded(float(match[1])) if match else None
+
+
+def bounded(seconds: Any) -> float | None:
+    """The number if it is a plausible wait, cut to an hour; None for anything else."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return None
+    if isinstance(seconds, float) and not math.isfinite(seconds):
+        return None
+    return float(min(seconds, LIMIT)) if 0 <= seconds < _ABSURD else None
+
+
+def _header(headers: Any, name: str) -> str:
+    """A header's value whatever the mapping's rules about case; empty if there is none."""
+    value = field(headers, name)
+    if value is None:
+        try:
+            value = next((v for k, v in list(headers.items())[:256] if str(k).lower() == name), None)
+        except Exception:  # noqa: BLE001 - whatever stands in for headers here
+            return ""
+    return value.strip() if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+
+
+def _decimal(value: str) -> float | None:
+    return float(value) if _DECIMAL.fullmatch(value) else None
+
+
+def _from_date(value: str, now: datetime | None) -> float | None:
+    if not value or len(value) > 64:
+        return None
+    try:
+        when = parsedate_to_datetime(value)
+        when = when if when.tzinfo else when.replace(tzinfo=timezone.utc)
+        seconds = (when - (now or datetime.now(timezone.utc))).total_seconds()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return min(max(seconds, 0.0), LIMIT)

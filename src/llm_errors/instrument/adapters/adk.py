@@ -1,0 +1,93 @@
+"""google-adk: a run's own budget, and verdicts on models that no SDK adapter sees.
+
+ADK calls google-genai, litellm or anthropic, whose adapters report. What only ADK knows: that `max_llm_calls` is
+reached, which it says by raising before the model is called; and what models of other kinds, or its own reading, came
+to.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract.adk import LlmResponseReader
+from llm_errors.extract.fields import field, text
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Kind, Target
+
+INVOKE_AGENT = "invoke_agent"
+OTHER_PROVIDER = "other"
+_READER = LlmResponseReader()
+_GEMINI = re.compile(r"(?:^|/)(?:models/)?(?:gemini|gemma|learnlm)", re.IGNORECASE)
+_CLAUDE = re.compile(r"(?:^|/)claude[-.]", re.IGNORECASE)
+_RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publishers", "tunedmodels"))
+
+
+def provider_of(model: str) -> str:
+    """Who serves a model, by its name: ADK's own names, or the prefix of LiteLLM's."""
+    if not model or _GEMINI.search(model):
+        vertex = os.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower() in ("1", "true")
+        return "gcp.vertex_ai" if vertex else "gcp.gemini"
+    if _CLAUDE.search(model):
+        return "anthropic"
+    prefix, slash, _ = model.partition("/")
+    return prefix.lower() if slash and prefix and prefix.lower() not in _RESOURCES else OTHER_PROVIDER
+
+
+class GoogleAdk:
+    """The adapter of ADK's flow and of its call limit."""
+
+    sdk = "google-adk"
+    distribution = "google-adk"
+    versions = ">=2,<3"
+
+    def targets(self) -> Iterator[Target]:
+        """Where the limit is enforced, and where the responses of every model come through."""
+        yield Target(
+            "google.adk.agents.invocation_context", "InvocationContext", "increment_llm_call_count", Kind.REFUSAL
+        )
+        yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", Kind.FEED)
+
+    def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
+        """The run (its context, or its agent) whose budget an exception says is spent; None for other exceptions."""
+        if type(exc).__name__ != "LlmCallsLimitExceededError":
+            return None
+        agent = field(instance, "agent")
+        return self.info(INVOKE_AGENT, _model_of(instance if agent is None else agent), False)
+
+    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """The model call behind a stream of responses; a live session is none."""
+        context, request = args[0], args[1]
+        config = field(context, "run_config")
+        if field(config, "support_cfc"):
+            return None
+        model = text(field(request, "model"), 256) or _model_of(field(context, "agent"))
+        return self.info("generate_content", model, text(field(config, "streaming_mode")) == "sse")
+
+    def info(self, operation: str, model: str, stream: bool) -> CallInfo:
+        """The facts of a call of this framework."""
+        provider = provider_of(model)
+        return CallInfo(
+            self.sdk, self.distribution, "google", provider, operation, model or None, stream, None, None, _READER
+        )
+
+    def begin(self, call: Invocation) -> None:
+        """Nothing to prepare."""
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """Not used: what these targets return is no answer."""
+
+    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
+        """Not used: ADK's attempts are the SDK's."""
+        return None
+
+
+def _model_of(agent: Any) -> str:
+    """The model of an agent: a name, or an object that has one."""
+    model = field(agent, "model")
+    return text(model, 256) if isinstance(model, str) else text(field(model, "model"), 256)
+
+
+ADAPTERS = (GoogleAdk(),)

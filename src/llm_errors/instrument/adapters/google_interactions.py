@@ -1,0 +1,132 @@
+"""google-genai's Interactions: a resource class with a retry loop of its own, whose `create` may make several requests.
+
+Releases 1.x carry a client of the Stainless family for it (a row); the later ones' generated stack is adapted here.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import exceptions, results
+from llm_errors.extract.answer import Answer
+from llm_errors.extract.fields import field, parsed, text
+from llm_errors.instrument.adapters.stainless import Stainless, pairs
+from llm_errors.instrument.endpoints import split_address
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Kind, Target
+from llm_errors.safety import quietly
+
+_STACK = "google.genai._gaos"
+
+
+class GoogleInteractions:
+    """The adapter of `client.interactions.create`; get, delete and cancel are no model calls."""
+
+    sdk = "google-genai"
+    distribution = "google-genai"
+    versions = ">=2,<4"
+
+    def targets(self) -> Iterator[Target]:
+        """The public resource, the computation between an attempt that failed and the next, and what can be closed."""
+        yield Target(f"{_STACK}.google_genai", "GeminiNextGenInteractions", "create", Kind.CALL)
+        yield Target(f"{_STACK}.google_genai", "AsyncGeminiNextGenInteractions", "create", Kind.ASYNC_CALL)
+        yield Target(f"{_STACK}.utils.retries", "", "_get_sleep_interval", Kind.RETRY)
+        for prefix, kind in (("", Kind.CLOSE), ("Async", Kind.ASYNC_CLOSE)):
+            yield Target(f"{_STACK}.utils.eventstreaming", f"{prefix}Stream", "close", kind)
+            yield Target(f"{_STACK}.utils.response_helpers", f"_{prefix}APIResponseBase", "close", kind, optional=True)
+
+    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """The body is in the keywords, or in `request`."""
+        request = kwargs.get("request")
+        body = kwargs if request is None else field(request, "body") or request
+        client = field(instance, "_api_client")
+        url = field(field(client, "_http_options"), "base_url")
+        host, port = split_address(url) if isinstance(url, str) else (None, None)
+        model = field(body, "model", "agent")
+        return CallInfo(
+            self.sdk,
+            self.distribution,
+            "google",
+            "gcp.vertex_ai" if field(client, "vertexai") is True else "gcp.gemini",
+            "generate_content",
+            text(model, 256) or None,
+            field(body, "stream") is True,
+            host,
+            port,
+            results.INTERACTIONS,
+        )
+
+    def begin(self, call: Invocation) -> None:
+        """Nothing to prepare: the answer is what the method returns."""
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """An interaction, a stream, or a raw response: judged if its body is there, else when it is parsed."""
+        if not hasattr(result, "_parser"):
+            _heard(call, result)
+        elif (body := exceptions.loaded_body(result.http_response)) is not None:
+            call.judge(parsed(body))
+        else:
+            call.keep(result, Answer)
+            result._parser = _listening(call, result._parser)
+
+    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
+        """The exception that the retry loop is handling: a network error, or one that holds the failed response."""
+        raised = sys.exc_info()[1]
+        return None if raised is None else exceptions.read(raised, "google", call.info.provider, call.ambient)
+
+
+def _follow(call: Invocation, stream: Any) -> None:
+    call.keep(stream)
+    follow = call.follow_async if hasattr(stream, "__anext__") else call.follow
+    stream.generator = follow(stream.generator)
+
+
+def _listening(call: Invocation, parser: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The parser of a raw response, with an ear to what it gives."""
+
+    async def listen_async(response: Any) -> Any:
+        try:
+            result = await parser(response)
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        quietly("answer", None, _heard, call, result)
+        return result
+
+    def listen(response: Any) -> Any:
+        try:
+            result = parser(response)
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        quietly("answer", None, _heard, call, result)
+        return result
+
+    return listen_async if inspect.iscoroutinefunction(parser) else listen
+
+
+def _heard(call: Invocation, result: Any) -> None:
+    if hasattr(result, "generator"):
+        _follow(call, result)
+    else:
+        call.judge(result)
+
+
+_OLD_STACK = "google.genai._interactions"
+
+ADAPTERS = (
+    GoogleInteractions(),
+    Stainless(
+        "google-genai",
+        "google-genai",
+        ">=1.55,<2",
+        _OLD_STACK,
+        "google",
+        "gcp.gemini",
+        pairs(f"{_OLD_STACK}._client", "GeminiNextGenAPIClient"),
+        {},
+    ),
+)

@@ -1,0 +1,269 @@
+"""The Stainless family: SDKs generated with one `request` method per client and a `post_parser` hook for every answer.
+
+openai 1 to 3, anthropic 0 to 2, groq, together, cerebras, writer and fireworks are rows; a further one is a further
+row. The answer arrives through `options.post_parser`, which the SDK calls with the parsed model or the stream for plain
+calls, `with_raw_response` and `with_streaming_response` alike, before its own parse helpers can raise.
+"""
+
+import sys
+import weakref
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import bodies, exceptions, results, retry_after
+from llm_errors.extract.answer import Answer, Reader
+from llm_errors.extract.fields import field, number, parsed, text
+from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, keep_native, listener
+from llm_errors.instrument.endpoints import address_of, provider_of
+from llm_errors.instrument.finalizers import finalizer_of
+from llm_errors.instrument.invocation import NOTHING, RETURNED, Invocation
+from llm_errors.instrument.protocol import Kind, Target
+
+CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
+SPEECH, TRANSCRIPTION, MODERATION, RERANK = "speech", "transcription", "moderation", "rerank"
+
+PATHS: Mapping[str, tuple[str, Reader]] = {
+    "/chat/completions": (CHAT, results.CHAT),
+    "/v1/chat": (CHAT, results.CHAT),
+    "/responses": (CHAT, results.RESPONSES),
+    "/completions": (COMPLETION, results.CHAT),
+    "/v1/messages": (CHAT, results.MESSAGES),
+    "/embeddings": (EMBEDDINGS, results.DATA),
+    "/moderations": (MODERATION, results.MODERATIONS),
+    "/images/generations": (GENERATE, results.DATA),
+    "/images/edits": (GENERATE, results.DATA),
+    "/images/variations": (GENERATE, results.DATA),
+    "/audio/speech": (SPEECH, results.MEDIA),
+    "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
+    "/audio/translations": (TRANSCRIPTION, results.MEDIA),
+    "/rerank": (RERANK, results.MODERATIONS),
+    "/interactions": (GENERATE, results.INTERACTIONS),
+}
+"""The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
+
+_BODIES = (dict, Mapping)
+"""The first is told without asking an abstract class."""
+_HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
+"""Helpers around a stream that close its response past it; those of other SDKs close the stream itself."""
+_HELD = "_raw_stream"
+
+
+def _endpoint(url: str) -> tuple[str, Reader] | None:
+    path = urlsplit(url).path.rstrip("/")
+    parts = path.rsplit("/", 2)
+    return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
+
+
+@dataclass(frozen=True)
+class Stainless:
+    """One SDK of the family.
+
+    `clients` are the topmost concrete client classes, sync and async alternating, as (module, class). `providers` maps
+    the sync client class to its provider where the class decides; otherwise the host does, or else `provider`.
+    """
+
+    sdk: str
+    distribution: str
+    versions: str
+    package: str
+    dialect: str
+    provider: str
+    clients: tuple[tuple[str, str], ...]
+    providers: Mapping[str, str]
+
+    def targets(self) -> Iterator[Target]:
+        """The clients' `request` (in anthropic 2 `_request`, inside its native span), the retry hook, what can be closed."""
+        base = f"{self.package}._base_client"
+        for module, owner in self.clients:
+            kind = Kind.ASYNC_CALL if owner.startswith("Async") else Kind.CALL
+            optional = (module, owner) not in self.clients[:2]
+            yield Target(module, owner, "request", kind, when=_has_no_native_span, optional=optional)
+        yield Target(base, "SyncAPIClient", "_request", Kind.CALL, when=_has_native_span, optional=True)
+        yield Target(base, "AsyncAPIClient", "_request", Kind.ASYNC_CALL, when=_has_native_span, optional=True)
+        yield Target(base, "SyncAPIClient", "_sleep_for_retry", Kind.RETRY)
+        yield Target(base, "AsyncAPIClient", "_sleep_for_retry", Kind.ASYNC_RETRY)
+        yield Target(base, "", "finish_api_call_span", Kind.SPAN_END, optional=True)
+        yield Target(f"{self.package}._tracing", "FirstEnd", "end", Kind.BODY_END, optional=True)
+        yield Target(f"{self.package}._streaming", "Stream", "close", Kind.CLOSE)
+        yield Target(f"{self.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
+        yield Target(f"{self.package}._response", "APIResponse", "close", Kind.CLOSE)
+        yield Target(f"{self.package}._response", "AsyncAPIResponse", "close", Kind.ASYNC_CLOSE)
+        for module, helper in _HELPERS:
+            inside = f"{self.package}.lib.streaming.{module}"
+            yield Target(inside, helper, "close", Kind.CLOSE, optional=True, through=_HELD)
+            yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
+
+    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """A model call is a POST to one of `PATHS`. What a client's calls are is remembered while its base URL stays."""
+        options = args[1] if len(args) > 1 else kwargs["options"]
+        body = options.json_data
+        model = body.get("model") if isinstance(body, _BODIES) else None
+        asked = (options.method, options.url, model if isinstance(model, str) else None, bool(kwargs.get("stream")))
+        base = instance.__dict__.get("_base_url")
+        known = _KNOWN.get(id(instance))
+        if known is None or known[0]() is not instance or known[1] is not base or len(known[2]) >= _KNOWN_LIMIT:
+            known = _remember(instance, base)
+        if known is None:
+            return self._info(instance, *asked)
+        calls = known[2]
+        if asked not in calls:
+            calls[asked] = self._info(instance, *asked)
+        return calls[asked]
+
+    def _info(self, client: Any, method: str, url: str, model: str | None, stream: bool) -> CallInfo | None:
+        endpoint = _endpoint(url) if method.lower() == "post" else None
+        if endpoint is None:
+            return None
+        split = urlsplit(url)
+        default = 80 if split.scheme == "http" else 443
+        host, port = (split.hostname, split.port or default) if split.hostname else address_of(client.base_url)
+        names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
+        by_class = next((self.providers[name] for name in names if name in self.providers), None)
+        provider = by_class or provider_of(host, port) or self.provider
+        operation, reader = endpoint
+        model = text(model, 256) or None
+        return CallInfo(
+            self.sdk, self.distribution, self.dialect, provider, operation, model, stream, host, port, reader
+        )
+
+    def begin(self, call: Invocation) -> None:
+        """Listen for the answer, unless what is returned is the answer: an SDK's model or stream, asked for as such.
+
+        With options of our own: those given may serve another call, too.
+        """
+        placed = len(call.args) > 1
+        options = call.args[1] if placed else call.kwargs["options"]
+        wanted = call.args[0] if call.args else call.kwargs.get("cast_to")
+        if wanted is type(None):
+            return
+        client: Any = type(call.instance)
+        if _asks_for_no_more(vars(options), call.instance) and _is_returned(client, self.package, wanted):
+            call.heard = RETURNED
+            return
+        options = copy(options)
+        options.post_parser = listener(call, options.post_parser, wanted)
+        if placed:
+            call.args = (call.args[0], options, *call.args[2:])
+        else:
+            call.kwargs = {**call.kwargs, "options": options}
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """What was heard is the answer; a raw one that nobody has parsed yet ends when it is parsed, closed or dropped.
+
+        While the call still runs, before the SDK ends its own span, only what is whole is judged.
+        """
+        heard = call.heard
+        if heard is RETURNED and (hasattr(type(result), _OF_MODELS) or not is_stream(result)):
+            call.settle(call.info.reader.whole(result))
+        elif heard is not NOTHING and heard is not RETURNED:
+            call.judge(result if type(result) is type(heard) else heard)
+        elif call.running:
+            body = exceptions.loaded_body(field(result, "http_response", "response"))
+            if body is not None and not call.info.stream:
+                call.judge(parsed(body))
+        elif is_stream(result):
+            follow(call, result)
+        elif result is None:  # the application asked for nothing
+            call.settle(Answer())
+        else:
+            self._returned_raw(call, result)
+
+    def _returned_raw(self, call: Invocation, result: Any) -> None:
+        response = field(result, "http_response", "response")
+        own = response is None and number(field(result, "status_code")) is not None
+        if own:
+            response = result  # the HTTP library's, which the application asked for: nobody will parse it
+        if response is None or not hasattr(result, "__dict__"):
+            call.judge(result)
+            return
+        body = None if call.info.stream else exceptions.loaded_body(response)
+        if own and body is not None:
+            call.judge(parsed(body))
+            return
+        if body is not None:
+            call.stopped = perf_counter()
+        if finalizer_of(result) is None:
+            call.keep(result, Answer if own else Unread(call, response))
+        keep_native(call, result, response)
+
+    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
+        """From the failed response, or else from the exception that the SDK is handling."""
+        response = kwargs.get("response")
+        raised = sys.exc_info()[1]
+        if response is None:
+            return None if raised is None else exceptions.read(raised, self.dialect, call.info.provider)
+        status = number(field(response, "status_code"))
+        body = bodies.read(exceptions.loaded_body(response), status)
+        return Evidence(
+            dialect=self.dialect,
+            provider=call.info.provider,
+            status=status,
+            codes=body.codes,
+            facts=body.facts,
+            retry_after=retry_after.from_headers(field(response, "headers")),
+        )
+
+
+_KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}
+"""By the client's identity, which asks nothing of it: a weak reference, its base URL, and its calls."""
+_KNOWN_LIMIT = 256
+"""Calls of one client that are remembered: paths with identifiers in them have no end."""
+
+
+_OWN_BASE_URL = ("BaseClient", "OpenAI", "AsyncOpenAI")
+"""Classes of the SDKs that define `base_url`: over one that an application or openai's module defines nothing is known."""
+
+
+def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | None]] | None:
+    """A fresh memory; None for a client whose base URL may change unseen, because its class computes it."""
+    key = id(client)
+    owner = next((c for c in type(client).__mro__ if "base_url" in vars(c)), None)
+    if base is None or owner is None or owner.__name__ not in _OWN_BASE_URL:
+        return None
+    try:
+        known = _KNOWN[key] = (weakref.ref(client, lambda _: _KNOWN.pop(key, None)), base, {})
+    except TypeError:  # it takes no weak reference
+        return None
+    return known
+
+
+def _asks_for_no_more(options: dict[str, Any], client: Any) -> bool:
+    """Neither to parse further nor, by a header, for the raw response. What is not given is an object of the SDK's."""
+    given = callable(options.get("post_parser")) or hasattr(options.get("headers"), "keys")
+    return not given and not client.__dict__.get("_custom_headers", True)
+
+
+_OF_MODELS = "model_config"
+"""What every class of pydantic's models has."""
+
+
+@lru_cache(maxsize=512)
+def _is_returned(client: Any, package: str, wanted: Any) -> bool:
+    """Whether a client returns what it has parsed into `wanted`, if nobody asks for the raw response or parses further.
+
+    An application's own class may return anything, and one with a span of its own has middlewares, which may parse
+    several answers and return another.
+    """
+    own = f"{client.__module__}.".startswith(f"{package}.")
+    return own and isinstance(wanted, type) and hasattr(wanted, _OF_MODELS) and not _has_native_span(client)
+
+
+def _has_native_span(client: type) -> bool:
+    """Whether the SDK makes a span of its own around `_request` (anthropic 2)."""
+    return hasattr(client, "_copy_and_prepare") and hasattr(client, "_tracer")
+
+
+def _has_no_native_span(client: type) -> bool:
+    return not _has_native_span(client)
+
+
+def pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
+    """Client classes of a module, each with its async twin."""
+    return tuple((module, prefix + name) for name in names for prefix in ("", "Async"))

@@ -1,0 +1,102 @@
+"""How an answer of the Stainless family is heard: parsed by the SDK, as a stream, or raw and perhaps never parsed."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from llm_errors.extract import exceptions
+from llm_errors.extract.answer import Answer
+from llm_errors.extract.fields import field, number, parsed
+from llm_errors.instrument.invocation import NOTHING, Invocation
+from llm_errors.instrument.tap import tap_body
+from llm_errors.safety import quietly, report_internal_error
+
+
+def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], Any]:
+    """The hook that the SDK calls with every answer or stream it parses; it returns what the SDK would have got.
+
+    While the SDK's method runs, a middleware may parse several: which one counts is known when the method returns.
+    """
+    chained = original if callable(original) else None
+
+    def listen(result: Any) -> Any:
+        streamed, call.heard = False, NOTHING
+        try:
+            streamed = is_stream(result)
+            if not streamed:
+                call.heard = parsed(result) if wanted in _TEXTS else result
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            report_internal_error("answer", error)
+        try:
+            final = result if chained is None else chained(result)
+        except BaseException as exc:
+            if not call.running:
+                quietly("failed", None, call.failed, exc)
+            raise
+        if not call.running and call.unsettled:
+            quietly("answer", None, *((follow, call, result) if streamed else (call.judge, call.heard)))
+        return final
+
+    return listen
+
+
+_TEXTS = (str, bytes)
+"""What an application may ask for in place of a model."""
+
+
+def is_stream(result: Any) -> bool:
+    """Whether it is the SDK's stream, or an application's own kind of it."""
+    kind: Any = type(result)
+    return _is_kind_of_stream(kind) and hasattr(result, "_iterator")
+
+
+@lru_cache(maxsize=512)
+def _is_kind_of_stream(kind: Any) -> bool:
+    return any("Stream" in c.__name__ for c in kind.__mro__)
+
+
+def follow(call: Invocation, stream: Any) -> None:
+    """Look at a stream's chunks on their way, and at a body that came in place of them."""
+    content_type = str(field(field(stream.response, "headers"), "content-type") or "")
+    if "html" in content_type or content_type.startswith("application/json"):
+        call.instead = []
+        tap_body(stream.response, call.instead)
+    call.keep(stream)
+    keep_native(call, stream, stream.response)
+    passing = call.follow_async if hasattr(stream, "__anext__") else call.follow
+    stream._iterator = passing(stream._iterator)
+
+
+def keep_native(call: Invocation, holder: Any, response: Any) -> None:
+    """The SDK's own span over the body (anthropic 2) is written to before it ends."""
+    native = field(field(response, "stream"), "stream_observer")
+    if native is not None:
+        call.keep_too(holder, native)
+
+
+class Unread:
+    """What can be said of a raw response that the application reads itself."""
+
+    __slots__ = ("_call", "_response")
+
+    def __init__(self, call: Invocation, response: Any) -> None:
+        self._call, self._response = call, response
+
+    def __call__(self) -> Answer:
+        """A body that has been loaded is read as an answer; of any other only its status is known, and that is good.
+
+        Unless what is on its way out of the application's `with` is that the body broke off.
+        """
+        body = exceptions.loaded_body(self._response)
+        if body is None:
+            return self._broken(sys.exc_info()[1])
+        return Answer() if self._call.info.stream else self._call.info.reader.whole(parsed(body))
+
+    def _broken(self, raised: BaseException | None) -> Answer:
+        request = field(raised, "request")
+        if raised is None or request is None or request is not field(self._response, "request"):
+            return Answer()
+        evidence = exceptions.read(raised, self._call.info.dialect, self._call.info.provider)
+        return Answer(replace(evidence, partial_output=bool(number(field(self._response, "num_bytes_downloaded")))))

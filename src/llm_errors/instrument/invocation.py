@@ -1,0 +1,277 @@
+"""One running call: what it is, what has been seen of it, and that it ends exactly once."""
+
+from collections.abc import AsyncIterator, Callable, Generator
+from contextvars import ContextVar
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from llm_errors.call import CallInfo, CallOutcome, CallRecorder
+from llm_errors.evidence import Evidence
+from llm_errors.extract import causes, exceptions
+from llm_errors.extract.answer import Answer, Chunks, suspect
+from llm_errors.extract.fields import parsed
+from llm_errors.instrument import drainer
+from llm_errors.instrument.finalizers import FINALIZER, StreamFinalizer
+from llm_errors.instrument.nested import NESTED, NestedCalls
+from llm_errors.instrument.protocol import Adapter
+from llm_errors.safety import quietly, report_internal_error
+
+ACTIVE: ContextVar["Invocation | None"] = ContextVar("llm_errors_call", default=None)
+"""The call whose SDK code is running in this context."""
+
+NOTHING: Any = object()
+"""No result has been parsed."""
+RETURNED: Any = object()
+"""The result is what the SDK returns: nobody listens."""
+_UNREADABLE = Evidence()
+"""A failure that our own code could not read."""
+
+
+def _unread(chunk: Any) -> None:
+    """What is done with a chunk when our own reader could not be made."""
+
+
+class Invocation:
+    """The mutable half of an observed call."""
+
+    __slots__ = (
+        "_chunks",
+        "_entered",
+        "_first_chunk",
+        "_layer",
+        "_pending",
+        "_recorder",
+        "_retries",
+        "_scope",
+        "_started",
+        "adapter",
+        "ambient",
+        "args",
+        "counted",
+        "heard",
+        "info",
+        "instance",
+        "instead",
+        "keeps",
+        "kwargs",
+        "running",
+        "stopped",
+        "unsettled",
+    )
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        info: CallInfo,
+        recorder: CallRecorder,
+        scope: Any,
+        instance: Any = None,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+        ambient: int = 0,
+    ) -> None:
+        self.adapter, self.info, self._recorder, self._scope = adapter, info, recorder, scope
+        self.instance, self.args, self.kwargs = instance, args, kwargs or {}  # what the SDK is to be called with
+        self.ambient = ambient
+        self.running = True
+        self.heard = NOTHING  # the last result that the SDK has parsed, or `RETURNED`
+        self.stopped: float | None = None  # when the answer was there, if it is judged only later
+        self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
+        self.counted = False
+        self.keeps = 0  # the number of the keeper that may end the call
+        self.unsettled = [True]  # popped once: list.pop is atomic, whichever thread settles
+        self._retries = 0
+        self._pending: Evidence | None = None
+        self._chunks: Chunks | None = None
+        self._first_chunk: float | None = None
+        self._layer: NestedCalls | None = NESTED.get()
+        if self._layer is not None:
+            self._layer.began += 1
+        self._started = perf_counter()
+        self._entered: Any = ACTIVE.set(self)
+
+    # --- while the SDK's code runs ---
+
+    def asks(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call that begins inside this one is the same: an inner class of one chain passes on what it got."""
+        own = (*self.args, *self.kwargs.values())
+        return self.instance is instance and [*map(id, own)] == [*map(id, (*args, *kwargs.values()))]
+
+    def since(self, started: float, first_chunk: float | None) -> None:
+        """The call had begun before it was entered."""
+        self._started, self._first_chunk = started, first_chunk
+
+    def leave(self) -> None:
+        """The SDK's code no longer runs. From another context (a coroutine closed elsewhere) nothing is undone."""
+        self.running = False
+        try:
+            if ACTIVE.get() is self:
+                ACTIVE.reset(self._entered)
+                self._recorder.leave(self._scope)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            report_internal_error("leave", error)
+        # A stream outlives this: it need not keep the client, the messages and the whole context alive.
+        self.instance = self._entered = None
+        self.args, self.kwargs = (), {}
+
+    def attempt_begins(self) -> None:
+        """A further attempt: the one before it is hidden from the caller."""
+        if self._pending is not None:
+            self.retried(self._pending)
+            self._pending = None
+
+    def attempt_failed(self, exc: BaseException) -> None:
+        """An attempt failed; whether the caller will see it shows later."""
+        if not exceptions.is_cancellation(exc):
+            self._pending = self._read(exc)
+
+    def retried(self, evidence: Evidence) -> None:
+        """Count an attempt that the SDK's own retry hides."""
+        self._retries += 1
+        self._recorder.retried(self.info, evidence)
+
+    # --- the end: whatever of ours fails on the way, the call is closed ---
+
+    def returned(self, result: Any) -> None:
+        """The SDK returned."""
+        try:
+            self.adapter.returned(self, result)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+            report_internal_error("returned", error)
+            quietly("returned", None, self.settle, Answer())
+
+    def judge(self, result: Any) -> None:
+        """The call ended with this result."""
+        self.settle(self.info.reader.whole(result))
+
+    def failed(self, exc: BaseException) -> None:
+        """The call ended with this exception."""
+        if exceptions.is_cancellation(exc):
+            drainer.settle(self.abandoned)  # a collection may throw it into a coroutine that nobody awaits any more
+            return
+        evidence = quietly("failure", _UNREADABLE, self._read, exc)
+        answer = self._seen()
+        if self.heard is not NOTHING and self.heard is not RETURNED and not causes.is_of_a_request(evidence):
+            answer = quietly("answer", answer, self.info.reader.whole, self.heard)
+            if answer.suspicion is not None:  # the SDK raised over what it had parsed: that tells why
+                evidence = replace(answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
+        self.settle(answer, evidence)
+
+    def abandoned(self) -> None:
+        """The caller ended the call: cancelled, unless the terminal event had been seen."""
+        if self.unsettled:
+            answer = self._seen()
+            self.settle(answer, cancelled=not quietly("answer", False, getattr, self._chunks, "done", False))
+
+    def _read(self, exc: BaseException) -> Evidence:
+        first = exceptions.first_failure(exc)
+        return exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
+
+    def _seen(self) -> Answer:
+        return Answer() if self._chunks is None else quietly("answer", Answer(), self._chunks.end)
+
+    def settle(self, answer: Answer, failure: Evidence | None = None, cancelled: bool = False) -> None:
+        """The call ended, with this answer and with what may be wrong with it, or with a failure, or by the caller."""
+        try:
+            self.unsettled.pop()
+        except IndexError:
+            return
+        evidence = failure if failure is not None or cancelled else answer.suspicion
+        first = self._first_chunk
+        if evidence is not None and first is not None:
+            evidence = replace(evidence, partial_output=True)
+        now = perf_counter()
+        ended = now if self.stopped is None else self.stopped
+        ending = CallOutcome(
+            self.info,
+            evidence,
+            cancelled,
+            answer,
+            ended - self._started,
+            now - ended,
+            None if first is None else first - self._started,
+            self._retries,
+            self.counted,
+        )
+        self.heard = NOTHING
+        if self._layer is not None:
+            self._layer.ended(evidence is not None or cancelled)
+        self._recorder.close(self._scope, ending)
+
+    # --- streams ---
+
+    def follow(self, iterator: Any, keeper: "StreamFinalizer | None" = None) -> Generator[Any, None, Any]:
+        """Pass chunks through and look at each. `keeper` notices when the iterator is dropped before its first step."""
+        look = self._begin_chunks()
+        try:
+            while True:
+                try:
+                    chunk = next(iterator)
+                except StopIteration as stop:
+                    quietly("stream", None, self.exhausted)
+                    return stop.value
+                except BaseException as exc:
+                    quietly("stream", None, self.failed, exc)
+                    raise
+                self._pass(look, chunk)
+                yield chunk
+        finally:
+            if self.unsettled:
+                drainer.settle(self.abandoned)
+
+    async def follow_async(self, iterator: Any, keeper: "StreamFinalizer | None" = None) -> AsyncIterator[Any]:
+        """The same for an async iterator."""
+        look = self._begin_chunks()
+        try:
+            while True:
+                try:
+                    chunk = await iterator.__anext__()
+                except StopAsyncIteration:
+                    quietly("stream", None, self.exhausted)
+                    return
+                except BaseException as exc:
+                    quietly("stream", None, self.failed, exc)
+                    raise
+                self._pass(look, chunk)
+                yield chunk
+        finally:
+            if self.unsettled:
+                drainer.settle(self.abandoned)
+
+    def _pass(self, look: Callable[[Any], bool | None], chunk: Any) -> None:
+        try:
+            ended = look(chunk)
+        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
+            ended = None
+            report_internal_error("chunk", error)
+        if ended:
+            quietly("stream", None, self.exhausted)
+        if self._first_chunk is None:
+            self._first_chunk = perf_counter()
+
+    def _begin_chunks(self) -> Callable[[Any], bool | None]:
+        self._chunks = quietly("stream", None, self.info.reader.chunks)
+        return _unread if self._chunks is None else self._chunks.chunk
+
+    def exhausted(self) -> None:
+        """No further chunk comes."""
+        answer = self._seen()
+        if self.instead is not None and self._first_chunk is None:
+            said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
+            no_stream = suspect(self.info.dialect, "unexpected_body")
+            answer = answer._replace(suspicion=said if said and said.embedded else no_stream)
+        self.settle(answer)
+
+    def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
+        """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too.
+
+        The last object counts: a raw response that has been parsed into a stream may go.
+        """
+        self.keeps += 1
+        vars(holder)[FINALIZER] = keeper = StreamFinalizer(self, unread)
+        drainer.at_exit(keeper)
+
+    def keep_too(self, holder: Any, other: Any) -> None:
+        """Let a second object, such as the observer of a body, end what the first one keeps."""
+        vars(other)[FINALIZER] = vars(holder)[FINALIZER]

@@ -1,0 +1,157 @@
+"""A framework's call around the SDK's: the innermost layer reports, the outer one adds only what that cannot see.
+
+While the framework's model code runs, a `NestedCalls` is in the context, and every SDK call begun there tells it how it
+ended. If none was begun, nobody below sees this model, and the framework's call is reported as a whole.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextvars import ContextVar, Token
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from llm_errors.call import CallInfo
+from llm_errors.extract import exceptions
+from llm_errors.extract.answer import Answer
+from llm_errors.instrument import drainer
+from llm_errors.safety import quietly
+
+if TYPE_CHECKING:
+    from llm_errors.instrument.invocation import Invocation
+
+    Late = Callable[[CallInfo, float, float | None], Invocation | None]
+
+Function = Callable[..., Any]
+
+NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_layer", default=None)
+
+
+class NestedCalls:
+    """What the SDK calls below one framework call have come to."""
+
+    __slots__ = ("began", "failed")
+
+    def __init__(self) -> None:
+        self.began = 0
+        self.failed = False
+        """Whether the last of them ended in an error or was cancelled."""
+
+    def ended(self, failed: bool) -> None:
+        """A call below has ended."""
+        self.failed = failed
+
+
+class OuterCall:
+    """One model call of a framework, seen from its stream of responses."""
+
+    def __init__(self, late: "Late", info: CallInfo) -> None:
+        self._late, self._info = late, info
+        self._layer = NestedCalls()
+        self._chunks = info.reader.chunks()
+        self._started = perf_counter()
+        self._first_chunk: float | None = None
+        self._open = True
+
+    async def watch(self, feed: Any) -> AsyncIterator[Any]:
+        """Pass the responses through and look at each; nothing stays in the context across a yield."""
+        try:
+            while True:
+                token = NESTED.set(self._layer)
+                try:
+                    response = await feed.__anext__()
+                except StopAsyncIteration:
+                    quietly("stream", None, self._exhausted)
+                    return
+                except BaseException as exc:
+                    quietly("stream", None, self._failed, exc)
+                    raise
+                finally:
+                    _reset(token)
+                quietly("chunk", None, self._look, response)
+                yield response
+        finally:
+            drainer.settle(self._abandoned)
+            await feed.aclose()
+
+    def _look(self, response: Any) -> None:
+        self._chunks.chunk(response)
+        if self._chunks.done and not self._info.stream:
+            # At once: a framework that has its one answer asks for no end while its span is current.
+            self._exhausted()
+        elif self._first_chunk is None and not self._chunks.done:
+            self._first_chunk = perf_counter()
+
+    def _exhausted(self) -> None:
+        self._settle(self._chunks.end())
+
+    def _settle(self, answer: Answer) -> None:
+        """An SDK that has seen a healthy answer has not seen that ADK's own reading of it found nothing in it."""
+        call = self._report(answer.suspicion is not None and "empty" in answer.suspicion.facts)
+        if call is not None:
+            call.settle(answer)
+            call.leave()
+
+    def _failed(self, exc: BaseException) -> None:
+        if not exceptions.is_cancellation(exc):
+            call = self._report(True)
+            if call is not None:
+                call.failed(exc)
+                call.leave()
+
+    def _abandoned(self) -> None:
+        if self._open and self._chunks.done:
+            self._exhausted()
+        elif self._open and not self._layer.began:
+            call = self._report(True)
+            if call is not None:
+                call.abandoned()
+                call.leave()
+
+    def _report(self, news: bool) -> "Invocation | None":
+        """The call to report, once.
+
+        All of it if no SDK below was seen, the failure alone if that is news; else nothing.
+        """
+        first, self._open = self._open, False
+        whole = not self._layer.began
+        if not first or not (whole or (news and not self._layer.failed)):
+            return None
+        call = self._late(self._info, self._started, self._first_chunk)
+        if call is not None:
+            call.counted = not whole
+        return call
+
+
+def _reset(token: "Token[NestedCalls | None]") -> None:
+    """From another context, as when a task is torn down elsewhere, there is nothing to undo."""
+    try:
+        NESTED.reset(token)
+    except ValueError:
+        return
+
+
+def refusal(edge: Any, original: Function) -> Function:
+    """The wrapper of a function that raises where a framework refuses to call the model."""
+
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(self, *args, **kwargs)
+        except Exception as exc:
+            quietly("refused", None, edge.refused, self, exc)
+            raise
+
+    return wrapper
+
+
+def feed(edge: Any, original: Function) -> Function:
+    """The wrapper of an async generator function that is given the model's stream of responses first."""
+
+    async def wrapper(self: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+        watched = quietly("begin", source, edge.watched, self, source, args, kwargs)
+        responses = original(self, watched, *args, **kwargs)
+        try:
+            async for response in responses:
+                yield response
+        finally:
+            await responses.aclose()
+
+    return wrapper

@@ -1,0 +1,123 @@
+"""The patcher: puts wrappers into SDK classes and takes them out again. The only module that patches.
+
+A wrapper is a plain function of the original's kind (coroutine function, generator function) and name, so that
+signatures, `inspect`, copy and pickle see what they saw before. It goes inside the proxies of other instrumentations:
+the call is seen where their span is current, whoever came first.
+"""
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+from weakref import WeakSet
+
+import wrapt
+
+from llm_errors.call import CallRecorder
+from llm_errors.instrument import drainer, unwrap
+from llm_errors.instrument.protocol import Adapter, Target
+from llm_errors.instrument.wrappers import WRAPPERS, Edge
+from llm_errors.safety import quietly, warn_once
+
+Function = Callable[..., Any]
+
+
+@dataclass
+class _Patch:
+    """One wrapper in place."""
+
+    owner: Any
+    attribute: str
+    original: Function
+    wrapper: Function
+    inherited: bool
+
+    def undo(self) -> None:
+        """Take out only what is ours, wherever it now is."""
+        for (holder, name), function in unwrap.layers(self.owner, self.attribute):
+            if function is not self.wrapper:
+                continue
+            if self.inherited and holder is self.owner:
+                delattr(self.owner, self.attribute)
+            else:
+                setattr(holder, name, self.original)
+            return
+
+
+class Patcher:
+    """All patches of one `instrument()`."""
+
+    def __init__(self, recorder: CallRecorder) -> None:
+        self._recorder = recorder
+        self._patches: list[_Patch] = []
+        self._targets: dict[str, list[tuple[Adapter, Target]]] = {}
+        self.active = True
+        _patchers.add(self)
+        self.found: dict[str, str] = {}
+        """Target name -> `patched`, `not imported`, `not wanted` or `missing`."""
+
+    def install(self, adapter: Adapter) -> None:
+        """Patch the adapter's targets, each now or when its module is imported."""
+        drainer.watch()
+        for target in adapter.targets():
+            self.found[target.name] = "not imported"
+            self._targets.setdefault(target.module, []).append((adapter, target))
+            if target.module in sys.modules:
+                self._imported(adapter, target, sys.modules[target.module])
+            elif target.module not in _hooked:
+                _hooked.add(target.module)
+                wrapt.register_post_import_hook(_import_hook, target.module)
+
+    def uninstall(self) -> None:
+        """Take all patches out; wrappers that someone still holds go inert."""
+        self.active = False
+        for patch in reversed(self._patches):
+            quietly("uninstrument", None, patch.undo)
+        self._patches.clear()
+        drainer.unwatch()
+
+    def _imported(self, adapter: Adapter, target: Target, module: Any) -> None:
+        """A raising hook would break the application's `import`."""
+        quietly("patch", None, self._patch, adapter, target, module)
+
+    def imported(self, module: Any) -> None:
+        """A module has been imported that some targets wait for."""
+        for adapter, target in self._targets.get(module.__name__, ()):
+            self._imported(adapter, target, module)
+
+    def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
+        owner = getattr(module, target.owner, None) if target.owner else module
+        present = isinstance(owner, type | ModuleType) and unwrap.static(owner, target.attribute) is not None
+        if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
+            self.found[target.name] = "not wanted"
+            return
+        if not present:
+            self.found[target.name] = "missing"
+            if not target.optional:
+                warn_once(target.name, "llm-errors: %s is not there; its calls are not observed", target.name)
+            return
+        self._put(owner, target, adapter)
+        self.found[target.name] = "patched"
+
+    def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
+        *_, ((holder, name), original) = unwrap.layers(owner, target.attribute)
+        wrapper = WRAPPERS[target.kind](Edge(self, adapter, self._recorder, target), original)
+        functools.update_wrapper(wrapper, original)
+        if target.owner:  # it may be inherited
+            wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
+        inherited = target.attribute not in vars(owner)
+        setattr(holder, name, wrapper)
+        self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
+
+
+_patchers: "WeakSet[Patcher]" = WeakSet()
+_hooked: set[str] = set()
+"""Modules that have our hook: it cannot be taken out again, so there is one for all drivers to come."""
+
+
+def _import_hook(module: Any) -> None:
+    for patcher in list(_patchers):
+        if patcher.active:
+            patcher.imported(module)

@@ -1,0 +1,67 @@
+"""What an alert is, and the words and names that all alerts share."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from llm_errors.monitoring.options import Options
+from llm_errors.monitoring.promql import CLASS, MODEL, PROVIDER, REASON, Series
+from llm_errors.taxonomy import View
+
+AT_MODEL: Final = f"{{{{ $labels.{PROVIDER} }}}}/{{{{ $labels.{MODEL} }}}}"
+THE_CLASS: Final = f"{{{{ $labels.{CLASS} }}}}"
+THE_REASON: Final = f"{{{{ $labels.{REASON} }}}}"
+COUNT: Final = '{{ printf "%.0f" $value }}'
+SHARE: Final = "{{ $value | humanizePercentage }}"
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One alert rule. `severity` is page, ticket or info before renaming; `panel` is `dashboard uid/panel title`.
+
+    `fires` is the condition in words, for the README. `hold` and `keep` are Prometheus' `for` and `keep_firing_for`.
+    """
+
+    name: str
+    view: View
+    severity: str
+    fires: str
+    expression: str
+    summary: str
+    description: str
+    panel: str
+    hold: str = ""
+    keep: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def rule(self, options: Options) -> dict[str, Any]:
+        """The alert as a Prometheus rule."""
+        labels = {"severity": options.severities[self.severity], "view": self.view.value, **dict(self.labels)}
+        timing = {"for": self.hold, "keep_firing_for": self.keep}
+        return {
+            "alert": self.name,
+            "expr": self.expression,
+            **{key: value for key, value in timing.items() if value},
+            "labels": labels,
+            "annotations": {
+                "summary": self.summary,
+                "description": self.description,
+                "runbook_url": f"{options.runbooks}/{self.name}.md",
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One tailoring, as the alerts read it."""
+
+    options: Options
+
+    @property
+    def series(self) -> Series:
+        """Names and queries of this tailoring."""
+        return Series(self.options.service_label, self.options.window)
+
+    @property
+    def the_service(self) -> str:
+        """The service's name in an alert's text."""
+        return f"{{{{ $labels.{self.options.service_label} }}}}"

@@ -1,0 +1,157 @@
+"""Alerts about shares of calls. A minimum of events keeps quiet services quiet.
+
+Shares that users cause must also rise over their own week: a steady level is no news. All but UNKNOWN are told per
+model, since a mean over models hides the one that changed; UNKNOWN is told per service, because it is the service's
+SLO that may be blind.
+"""
+
+from llm_errors import semconv
+from llm_errors.monitoring import promql
+from llm_errors.monitoring.alerts._alert import AT_MODEL, SHARE, THE_CLASS, Alert, Scope
+from llm_errors.monitoring.options import CANCELLED, WEEKLY_FACTOR
+from llm_errors.monitoring.promql import CLASS, OUTCOME, REASON
+from llm_errors.taxonomy import ErrorClass, View
+
+
+def alerts(scope: Scope) -> list[Alert]:
+    """All alerts about shares."""
+    return [
+        _rate_limits(scope),
+        _context_overflow(scope),
+        _tool_protocol(scope),
+        _cancelled(scope),
+        *(
+            _policy_share(scope, error_class, *_policy_words(scope, error_class))
+            for error_class in promql.of_view(View.POLICY)
+        ),
+        _unknown_share(scope),
+    ]
+
+
+def _share(scope: Scope, key: str, error: str, labels: tuple[str, ...], *, weekly: bool = False) -> str:
+    """The share of a model's calls above its threshold, with enough events and, if asked for, a rise over its week."""
+    s, share = scope.series, scope.options.shares[key]
+    current = s.share(error, s.model_calls, labels, share.window)
+    enough = promql.sum_by(labels, promql.events(share.window, error)) + f" >= {share.minimum}"
+    high = f"{current}\n> {share.ratio}"
+    if weekly:  # comparisons filter: what is high must also be above its own week
+        high += f"\n> {WEEKLY_FACTOR} * (\n{s.weekly_share(error, s.model_calls, labels)}\n)"
+    return f"{high}\nand\n{enough}"
+
+
+def _errors_of(scope: Scope, error_class: str) -> str:
+    return promql.selector(scope.series.class_errors, promql.one_of(CLASS, (error_class,)))
+
+
+def _condition(scope: Scope, key: str, what: str, *, weekly: bool = False) -> str:
+    share = scope.options.shares[key]
+    week = " and three times the weekly mean" if weekly else ""
+    return f"{what} over {share.percent:g} % of calls in {share.window}{week}, {share.minimum} at least"
+
+
+def _rate_limits(scope: Scope) -> Alert:
+    key = ErrorClass.RATE_LIMITED.value
+    return Alert(
+        "LLMRateLimitSpike",
+        View.RELIABILITY,
+        "page",
+        _condition(scope, key, "RATE_LIMITED") + ", by model",
+        _share(scope, key, _errors_of(scope, key), scope.series.by_class),
+        f"{AT_MODEL} rate-limits {scope.the_service}",
+        f"{SHARE} of the calls were rate limited: the quota is used up. Slow the callers, route elsewhere or raise it.",
+        "llm-reliability/Rate limited, share of calls by model",
+        keep="5m",
+    )
+
+
+def _context_overflow(scope: Scope) -> Alert:
+    key, s = ErrorClass.BAD_REQUEST.value, scope.series
+    reason = promql.one_of(REASON, ("context_overflow",))
+    error = promql.selector(s.errors, promql.one_of(CLASS, (key,)), reason)
+    return Alert(
+        "LLMBadRequests",
+        View.CORRECTNESS,
+        "ticket",
+        _condition(scope, key, "BAD_REQUEST/context_overflow"),
+        _share(scope, key, error, (*s.by_class, REASON)),
+        f"{scope.the_service} overflows the context of {AT_MODEL}",
+        f"{SHARE} of the calls did not fit into the model's context. Compress the history, or use a larger context.",
+        "llm-correctness/Tool protocol and context overflow, share of calls",
+        keep="1h",
+        labels=((REASON, "context_overflow"),),  # as in the series; it tells this rule from the one about single events
+    )
+
+
+def _tool_protocol(scope: Scope) -> Alert:
+    key = ErrorClass.TOOL_PROTOCOL.value
+    return Alert(
+        "LLMToolProtocolErrors",
+        View.CORRECTNESS,
+        "ticket",
+        _condition(scope, key, "TOOL_PROTOCOL") + ", by model",
+        _share(scope, key, _errors_of(scope, key), scope.series.by_class),
+        f"{AT_MODEL} breaks the tool protocol of {scope.the_service}",
+        f"{SHARE} of the calls ended in a tool call or structured answer that could not be used.",
+        "llm-correctness/Tool protocol and context overflow, share of calls",
+        keep="1h",
+    )
+
+
+def _cancelled(scope: Scope) -> Alert:
+    s = scope.series
+    error = promql.selector(s.calls, promql.one_of(OUTCOME, (semconv.CANCELLED,)))
+    return Alert(
+        "LLMCancelledShareHigh",
+        View.RELIABILITY,
+        "ticket",
+        _condition(scope, CANCELLED, "cancelled calls", weekly=True),
+        _share(scope, CANCELLED, error, s.by_model, weekly=True),
+        f"{scope.the_service} gives up on {AT_MODEL}",
+        f"{SHARE} of the calls were cancelled by the application. Its own deadline may hide a provider that hangs.",
+        "llm-reliability/Cancelled, share of calls by model",
+        keep="1h",
+    )
+
+
+def _policy_words(scope: Scope, key: str) -> tuple[str, str, str]:
+    if key == ErrorClass.TRUNCATED:
+        text = "Answers end at the token limit: ask for less, or raise the limit."
+        return "LLMTruncatedShareHigh", f"Answers of {AT_MODEL} are cut off in {scope.the_service}", text
+    text = "Availability leaves these out. Look for a new kind of traffic, or for a filter that changed."
+    return "LLMBlockedShareHigh", f"{THE_CLASS} rises at {AT_MODEL} in {scope.the_service}", text
+
+
+def _policy_share(scope: Scope, key: str, name: str, summary: str, text: str) -> Alert:
+    panel = {"LLMTruncatedShareHigh": "Truncated, share of calls by model"}
+    return Alert(
+        name,
+        View.POLICY,
+        "ticket",
+        _condition(scope, key, key, weekly=True) + ", for 30 min",
+        _share(scope, key, _errors_of(scope, key), scope.series.by_class, weekly=True),
+        summary,
+        f"{SHARE} of the calls in the last hour, over three times the weekly mean. {text}",
+        f"llm-policy/{panel.get(name, 'Blocked, share of calls by model')}",
+        hold="30m",
+        labels=((CLASS, key),),
+    )
+
+
+def _unknown_share(scope: Scope) -> Alert:
+    s, key = scope.series, ErrorClass.UNKNOWN.value
+    share, error = scope.options.shares[key], _errors_of(scope, key)
+    by = (s.service,)
+    unknown = promql.sum_by(by, promql.over(share.window, error))
+    calls = promql.sum_by(by, promql.over(share.window, s.model_calls))
+    enough = promql.sum_by(by, promql.events(share.window, error))
+    return Alert(
+        "LLMUnknownShareHigh",
+        View.RELIABILITY,
+        "page",
+        _condition(scope, key, "UNKNOWN") + ": the SLO may be blind",
+        f"{unknown}\n/\n({calls} > 0)\n> {share.ratio}\nand\n{enough} >= {share.minimum}",
+        f"{scope.the_service} fails in ways that no rule can class: its SLO may be blind",
+        f"{SHARE} of the calls ended in UNKNOWN, which burns no budget. Availability may read 100 % in an outage.",
+        "llm-overview/Unclassified, share of calls",
+        keep="5m",
+    )

@@ -1,0 +1,127 @@
+"""What all dashboards share: variables, links, annotations and the grid; and the repairs of the SDK's output."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grafana_foundation_sdk.builders import dashboard as board
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import dashboard as m
+
+from llm_errors.monitoring.alerts import every_alert
+from llm_errors.monitoring.dashboards._panels import PROMETHEUS
+from llm_errors.monitoring.dashboards.queries import Queries
+from llm_errors.monitoring.options import Options
+from llm_errors.monitoring.promql import MODEL, OPERATION, PROVIDER
+
+TAG: Final = "llm-errors"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Panels side by side: their height in grid units and their widths, which add up to 24."""
+
+    height: int
+    panels: Sequence[tuple[int, Any]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One dashboard: identity, the question that it answers, and its rows. `view` limits the alert annotations."""
+
+    uid: str
+    title: str
+    question: str
+    rows: Sequence[Row]
+    view: str = ""
+    span: str = "now-6h"
+    logs: bool = False
+
+    def document(self, options: Options) -> dict[str, Any]:
+        """The dashboard as Grafana's classic JSON."""
+        built = _shell(self, options)
+        for row in self.rows:
+            if row.title:
+                built = built.with_row(board.Row(row.title))
+            for width, panel in row.panels:
+                built = built.with_panel(panel.span(width).height(row.height))
+        document: dict[str, Any] = json.loads(JSONEncoder(sort_keys=True).encode(built.build()))
+        _repair(document)
+        _link_runbooks(document, options)
+        return document
+
+
+def _shell(wanted: Board, options: Options) -> Any:
+    queries = Queries(options)
+    shell = (
+        board.Dashboard(wanted.title).uid(wanted.uid).description(wanted.question).tags([TAG, "llm", "opentelemetry"])
+    )
+    shell = (
+        shell.time(wanted.span, "now")
+        .refresh("30s")
+        .timezone("browser")
+        .readonly()
+        .tooltip(m.DashboardCursorSync.CROSSHAIR)
+    )
+    siblings = board.DashboardLink("LLM errors").type(m.DashboardLinkType.DASHBOARDS).tags([TAG]).as_dropdown(False)
+    runbooks = board.DashboardLink("Runbooks").type(m.DashboardLinkType.LINK).url(options.runbooks).target_blank(True)
+    shell = shell.link(siblings.include_vars(True).keep_time(True)).link(runbooks.icon("doc"))
+    for variable in _variables(wanted, queries):
+        shell = shell.with_variable(variable)
+    alerts = board.AnnotationQuery().name("Alerts firing").datasource(PROMETHEUS).enable(True).icon_color("red")
+    return shell.annotation(alerts.expr(queries.firing(f'view="{wanted.view}"' if wanted.view else "")))
+
+
+def _variables(wanted: Board, queries: Queries) -> list[Any]:
+    service = queries.options.service_label
+    of_model = queries.of_model
+    return [
+        _datasource("datasource", "Data source", "prometheus"),
+        _datasource("traces", "Traces", "tempo"),
+        *([_datasource("logs", "Logs", "loki")] if wanted.logs else []),
+        _choice("service", "Service", queries.values(service)),
+        _choice("provider", "Provider", queries.values(PROVIDER, *of_model[:1])),
+        _choice("model", "Model", queries.values(MODEL, *of_model[:2])),
+        _choice("operation", "Operation", queries.values(OPERATION, *of_model)),
+    ]
+
+
+def _datasource(name: str, label: str, kind: str) -> Any:
+    return board.DatasourceVariable(name).label(label).type(kind)
+
+
+def _choice(name: str, label: str, values: str) -> Any:
+    everything = m.VariableOption(text="All", value="$__all", selected=True)
+    variable = board.QueryVariable(name).label(label).query(values).datasource(PROMETHEUS).multi(True)
+    variable = variable.include_all(True).all_value(".*").refresh(m.VariableRefresh.ON_TIME_RANGE_CHANGED)
+    return variable.sort(m.VariableSort.ALPHABETICAL_ASC).current(everything)
+
+
+def _repair(document: dict[str, Any]) -> None:
+    """The SDK leaves ids empty and a datasource variable without a default."""
+    for number, panel in enumerate(document["panels"], start=1):
+        panel["id"] = number
+    for variable in document["templating"]["list"]:
+        if variable["type"] == "datasource":
+            variable["current"] = {"text": "default", "value": "default"}
+
+
+def _link_runbooks(document: dict[str, Any], options: Options) -> None:
+    """A panel that an alert points to points back to the alert's runbook."""
+    by_panel: dict[str, list[str]] = {}
+    for alert in every_alert(options):
+        names = by_panel.setdefault(alert.panel, [])
+        names += [] if alert.name in names else [alert.name]
+    for panel in document["panels"]:
+        names = by_panel.get(f"{document['uid']}/{panel['title']}", [])
+        if names:
+            panel["links"] = [_runbook(name, options) for name in names]
+
+
+def _runbook(alert: str, options: Options) -> dict[str, Any]:
+    link = board.DashboardLink(f"Runbook {alert}").type(m.DashboardLinkType.LINK).target_blank(True)
+    built = link.url(f"{options.runbooks}/{alert}.md").build()
+    encoded: dict[str, Any] = json.loads(JSONEncoder(sort_keys=True).encode(built))
+    return encoded

@@ -1,0 +1,132 @@
+"""Answers and errors as the OpenAI, Anthropic and Gemini wire protocols write them, plain and streamed.
+
+Standard library only.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from llm_errors.testing.provider import Reply
+
+SOON: Final = {"retry-after-ms": "20"}
+"""What a provider that is about to recover tells the OpenAI and Anthropic SDKs: the play has no time for seconds."""
+
+Fields = Mapping[str, Any]
+
+
+# --- OpenAI: chat completions -----------------------------------------------------------------------------------------
+def openai_answer(content: str | None, finish: str = "stop", **message: Any) -> Reply:
+    """A whole answer; more fields of the message (`tool_calls`, `refusal`) as keywords."""
+    said = {"role": "assistant", "content": content, **message}
+    return Reply(json={**_completion("chat.completion"), "choices": [_choice("message", said, finish)]})
+
+
+def openai_stream(words: Iterable[str], finish: str | None = "stop", **how: Any) -> Reply:
+    """A streamed answer; `how` are the reply's own fields, such as `action`."""
+    deltas = [_choice("delta", {"content": word}, None) for word in words]
+    if finish is not None:
+        deltas.append(_choice("delta", {}, finish))
+    chunks = [{**_completion("chat.completion.chunk"), "choices": [delta]} for delta in deltas]
+    end = ["data: [DONE]", ""] if finish is not None else []
+    return Reply(sse=[*_data_lines(chunks), *end], **how)
+
+
+def openai_error(status: int, code: str | None, kind: str, message: str, **how: Any) -> Reply:
+    """An error body."""
+    error = {"message": message, "type": kind, "param": None, "code": code}
+    return Reply(status, json={"error": error}, **how)
+
+
+def openai_call(name: str, arguments: str) -> Fields:
+    """One tool call; its arguments are JSON in a string."""
+    return {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _completion(kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": "gpt-5-mini"}
+
+
+def _choice(part: str, said: Fields, finish: str | None) -> Fields:
+    return {"index": 0, part: said, "finish_reason": finish}
+
+
+# --- Anthropic: messages ----------------------------------------------------------------------------------------------
+def anthropic_answer(text: str, stop: str = "end_turn") -> Reply:
+    """A whole answer."""
+    content = [{"type": "text", "text": text}] if text else []
+    return Reply(json={**_message(content), "stop_reason": stop})
+
+
+def anthropic_stream(words: Iterable[str], stop: str | None = "end_turn", error: Fields | None = None) -> Reply:
+    """A streamed answer that ends by itself, or with an error event in the middle."""
+    start: Fields = {"type": "message_start", "message": {**_message([]), "stop_reason": None}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    deltas = [_anthropic_delta(word) for word in words]
+    if error is not None:
+        return Reply(sse=_event_lines([start, block, *deltas, error]))
+    end: Fields = {
+        "type": "message_delta",
+        "delta": {"stop_reason": stop, "stop_sequence": None},
+        "usage": {"output_tokens": 9},
+    }
+    tail = [{"type": "content_block_stop", "index": 0}, end, {"type": "message_stop"}]
+    return Reply(sse=_event_lines([start, block, *deltas, *tail]))
+
+
+def anthropic_error(kind: str, message: str) -> Fields:
+    """An error, as a body or as an event in a stream."""
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
+
+
+def _message(content: Sequence[Fields]) -> dict[str, Any]:
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-5",
+        "content": content,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 21, "output_tokens": 1},
+    }
+
+
+def _anthropic_delta(word: str) -> Fields:
+    return {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": word}}
+
+
+# --- Gemini: generateContent ------------------------------------------------------------------------------------------
+def gemini_answer(text: str, finish: str = "STOP") -> Reply:
+    """A whole answer."""
+    return Reply(json=_generated(text, finish))
+
+
+def gemini_stream(words: Iterable[str], finish: str = "STOP") -> Reply:
+    """A streamed answer; the last chunk holds the finish reason and no text."""
+    return Reply(sse=_data_lines([*(_generated(word, None) for word in words), _generated("", finish)]))
+
+
+def gemini_blocked(reason: str) -> Reply:
+    """A prompt that was never answered: no candidate, only why."""
+    return Reply(json={"promptFeedback": {"blockReason": reason}, "modelVersion": "gemini-3-flash"})
+
+
+def gemini_error(status: int, name: str, message: str, details: Iterable[Fields] = ()) -> Reply:
+    """An error body."""
+    error = {"code": status, "message": message, "status": name, "details": list(details)}
+    return Reply(status, json={"error": error})
+
+
+def _generated(text: str, finish: str | None) -> Fields:
+    content = {"role": "model", "parts": [{"text": text}]} if text else {"role": "model"}
+    candidate = {"index": 0, "content": content, **({"finishReason": finish} if finish else {})}
+    return {"candidates": [candidate], "modelVersion": "gemini-3-flash", "responseId": "r1"}
+
+
+# --- server-sent events -----------------------------------------------------------------------------------------------
+def _data_lines(chunks: Iterable[Fields]) -> list[str]:
+    return [line for chunk in chunks for line in (f"data: {json.dumps(chunk)}", "")]
+
+
+def _event_lines(events: Iterable[Fields]) -> list[str]:
+    return [line for e in events for line in (f"event: {e['type']}", f"data: {json.dumps(e)}", "")]

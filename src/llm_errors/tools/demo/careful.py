@@ -1,0 +1,127 @@
+"""The same desk after lunch: it asks `llm_errors.recovery` what to do about a failure, and does it.
+
+One retry layer only: the SDKs' own retries are off, because the plan decides when to come back.
+`python -m llm_errors.tools.demo.careful URL` runs it; the address is a provider's that plays `monday.CASES`.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import anthropic
+import openai
+from google import genai
+
+from llm_errors.recovery import RecoveryPlan, plan
+from llm_errors.taxonomy import HANDLING
+from llm_errors.tools.demo import monday
+
+PATIENCE = 1.0
+SPEED = 1000
+"""How much faster than real time the desk waits: the play has no minute to spare."""
+CONTEXT = 200_000
+"""Tokens that a model takes."""
+SPARE = {monday.SONNET: ("openai", monday.MINI), monday.MINI: ("anthropic", monday.SONNET)}
+"""Model -> the provider and model to fall back to."""
+
+
+@dataclass
+class Outcome:
+    """What became of one case: the first plan, what the desk did, and how it ended."""
+
+    first: RecoveryPlan
+    did: list[str] = field(default_factory=list)
+    answered: bool = False
+    end: str = ""
+
+
+class CarefulDesk:
+    """Asks about a ticket until it is answered or the plan says to stop."""
+
+    def __init__(self, url: str) -> None:
+        self._openai = openai.OpenAI(base_url=f"{url}/v1", api_key="demo", max_retries=0, timeout=PATIENCE)
+        self._anthropic = anthropic.Anthropic(base_url=url, api_key="demo", max_retries=0)
+        options = genai.types.HttpOptions(base_url=url, retry_options=genai.types.HttpRetryOptions(attempts=1))
+        self._gemini = genai.Client(api_key="demo", vertexai=False, http_options=options)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        for client in (self._openai, self._anthropic, self._gemini):
+            client.close()
+
+    def _ask(self, provider: str, model: str, question: str) -> Any:
+        """An answer, or the exception in its place: for the plan both are the same."""
+        asked: Any = [{"role": "user", "content": question}]
+        try:
+            if provider == "openai":
+                return self._openai.chat.completions.create(model=model, messages=asked)
+            if provider == "anthropic":
+                return self._anthropic.messages.create(model=model, max_tokens=400, messages=asked)
+            return self._gemini.models.generate_content(model=model, contents=question)
+        except Exception as error:  # noqa: BLE001 - whatever an SDK raises: the plan knows what to make of it
+            return error
+
+    def answer(self, case: monday.Case) -> Outcome:
+        """Ask, and act on the plan as long as it gives hope."""
+        provider, model, attempt = case.provider, case.model, 1
+        outcome: Outcome | None = None
+        while True:
+            said = self._ask(provider, model, case.ticket.question)
+            advice = plan(
+                said,
+                provider=provider,
+                model=model,
+                attempt=attempt,
+                prompt_tokens=case.tokens,
+                context_length=CONTEXT,
+            )
+            outcome = outcome or Outcome(advice)
+            if advice.error_class is None:
+                outcome.answered, outcome.end = True, "answered"
+                return outcome
+            if attempt > 1 and advice.should_fallback_model and model in SPARE:
+                provider, model = SPARE[model]
+                outcome.did.append(f"fell back to {model}")
+            elif not self._repair(advice, attempt, outcome):
+                outcome.end = _give_up(advice)
+                return outcome
+            attempt += 1
+
+    def _repair(self, advice: RecoveryPlan, attempt: int, outcome: Outcome) -> bool:
+        """Do what the plan says before the next attempt; whether there is to be one."""
+        if advice.should_compress_context:
+            outcome.did.append(f"compressed to {advice.compress_to_tokens} tokens")
+        elif advice.should_rotate_credential and attempt == 1:
+            outcome.did.append("took the spare key")
+            self._anthropic = self._anthropic.with_options(api_key="demo-spare")
+        elif advice.is_retryable:
+            time.sleep(advice.backoff_seconds / SPEED)
+            waited = f"waited {advice.backoff_seconds:.0f} s, " if advice.backoff_seconds else ""
+            outcome.did.append(f"{waited}asked again")
+        else:
+            return False
+        return True
+
+
+def _give_up(advice: RecoveryPlan) -> str:
+    rule = HANDLING[advice.error_class] if advice.error_class else None
+    return f"paged the {rule.audience}; gave up" if rule and rule.severity == "page" else "gave up"
+
+
+def afternoon(url: str) -> Iterator[str]:
+    """The kind of plan, the class it follows from, what the desk made of it, and what the customer reads instead."""
+    with closing(CarefulDesk(url)) as desk:
+        for case in monday.CASES:
+            outcome = desk.answer(case)
+            deeds = "; ".join((*outcome.did, outcome.end))
+            yield f"  {outcome.first.kind:<17}{outcome.first.error_class or '-':<15}{deeds}"
+            if not outcome.answered:
+                yield f'  {"":<17}"{outcome.first.user_message}"'
+
+
+if __name__ == "__main__":
+    for line in afternoon(sys.argv[1]):
+        print(line, flush=True)

@@ -1,0 +1,142 @@
+"""The small application: a support desk on the three real SDKs, unaware of OpenTelemetry and of this package's core.
+
+`python -m llm_errors.tools.demo.desk` runs it by itself; without `--provider URL` it brings its own provider along.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import anthropic
+import openai
+import pydantic
+from google import genai
+
+from llm_errors.testing.provider import Provider
+from llm_errors.tools.demo import monday
+from llm_errors.tools.demo.stage import Stage
+
+AGENTS = 4
+"""How many tickets are worked on at a time."""
+PATIENCE = 2.5
+"""Seconds after which a customer in the live chat is told to try again."""
+FIND_ORDER = {
+    "type": "function",
+    "function": {
+        "name": "find_order",
+        "parameters": {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]},
+    },
+}
+
+
+class Sorted(pydantic.BaseModel):
+    """Where a mail belongs."""
+
+    queue: str
+    urgent: bool
+
+
+class Desk:
+    """One method per task; each asks a model about one ticket."""
+
+    def __init__(self, url: str) -> None:
+        self._openai = openai.OpenAI(base_url=f"{url}/v1", api_key="demo")
+        self._chat = self._openai.with_options(timeout=PATIENCE, max_retries=0)
+        self._anthropic = anthropic.Anthropic(base_url=url, api_key="demo")
+        retry = genai.types.HttpRetryOptions(attempts=3, initial_delay=0.01, max_delay=0.05, jitter=0.01)
+        options = genai.types.HttpOptions(base_url=url, retry_options=retry)
+        self._gemini = genai.Client(api_key="demo", vertexai=False, http_options=options)
+
+    def sort(self, question: str) -> None:
+        """OpenAI, with a schema that the answer has to fit."""
+        self._openai.chat.completions.parse(
+            model=monday.MINI,
+            messages=[{"role": "user", "content": question}],
+            response_format=Sorted,
+            max_completion_tokens=40,
+        )
+
+    def look_up(self, question: str) -> None:
+        """OpenAI, with a tool."""
+        self._openai.chat.completions.create(
+            model=monday.MINI, messages=[{"role": "user", "content": question}], tools=[FIND_ORDER]
+        )
+
+    def invoice(self, question: str) -> None:
+        """OpenAI, plain."""
+        self._openai.chat.completions.create(model=monday.MINI, messages=[{"role": "user", "content": question}])
+
+    def chat(self, question: str) -> None:
+        """OpenAI, streamed."""
+        words = self._chat.chat.completions.create(
+            model=monday.MINI, messages=[{"role": "user", "content": question}], stream=True
+        )
+        for _ in words:
+            pass
+
+    def answer(self, question: str) -> None:
+        """Gemini, plain."""
+        self._gemini.models.generate_content(model=monday.FLASH, contents=question)
+
+    def suggest(self, question: str) -> None:
+        """Gemini, streamed."""
+        for _ in self._gemini.models.generate_content_stream(model=monday.LITE, contents=question):
+            pass
+
+    def letter(self, question: str) -> None:
+        """Anthropic, streamed."""
+        asked = [{"role": "user", "content": question}]
+        with self._anthropic.messages.stream(model=monday.SONNET, max_tokens=400, messages=asked) as words:
+            for _ in words.text_stream:
+                pass
+
+    def summary(self, question: str) -> None:
+        """Anthropic, plain."""
+        asked = [{"role": "user", "content": question}]
+        self._anthropic.messages.create(model=monday.SONNET, max_tokens=400, messages=asked)
+
+    def digest(self, question: str) -> None:
+        """OpenAI, with a model that was retired long ago."""
+        self._openai.chat.completions.create(model=monday.RETIRED, messages=[{"role": "user", "content": question}])
+
+
+def work(desk: Desk, scene: monday.Scene, agents: ThreadPoolExecutor) -> int:
+    """Do a scene's task for each of its tickets; how many of them ended in an exception."""
+    task = getattr(desk, scene.task)
+
+    def failed(ticket: monday.Ticket) -> bool:
+        try:
+            task(ticket.question)
+        except Exception:  # noqa: BLE001 - whatever an SDK raises: the desk goes on with the next ticket
+            return True
+        return False
+
+    return sum(agents.map(failed, monday.tickets(scene)))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Work through the morning, a line of progress per scene."""
+    parser = argparse.ArgumentParser(prog="python -m llm_errors.tools.demo.desk", description=__doc__)
+    parser.add_argument("--provider", metavar="URL", help="the models' address (default: a provider of its own)")
+    parser.add_argument("--stay", action="store_true", help="stay until the standard input ends")
+    args = parser.parse_args(argv)
+    with ExitStack() as stack:
+        url = args.provider or stack.enter_context(Provider(Stage().answer)).url
+        agents = stack.enter_context(ThreadPoolExecutor(AGENTS))
+        desk = Desk(url)
+        for scene in monday.SCENES:
+            failed = work(desk, scene, agents)
+            print(
+                f"{scene.at}  {scene.title:<31} {scene.model:<20} {scene.tickets:>4} asked {failed:>4} raised",
+                flush=True,
+            )
+        print("the morning is over", flush=True)
+        if args.stay:
+            sys.stdin.read()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

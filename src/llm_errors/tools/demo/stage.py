@@ -1,0 +1,112 @@
+"""What the provider answers to whom: the desk's request as the script has it, healthy or with its ticket's fault.
+
+Standard library only; knows nothing of classes, so that what is seen in the end is not what was put in.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from llm_errors.testing import replies
+from llm_errors.testing.provider import Reply, Request
+from llm_errors.tools.demo import monday
+
+_OVERLOADED = replies.anthropic_error("overloaded_error", "Overloaded")
+_QUOTA_DETAILS = (
+    {
+        "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+        "violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel", "quotaValue": "1000"}],
+    },
+    {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17s"},
+)
+
+FAULTS: Final = {
+    "cut_off": replies.openai_answer('{"queue": "returns", "urg', finish="length"),
+    "broken_call": replies.openai_answer(
+        None, "tool_calls", tool_calls=[replies.openai_call("find_order", '{"order": 4')]
+    ),
+    "dropped": replies.openai_stream(("Your parcel ", "is "), finish=None, action="cut_mid_stream"),
+    "hanging": Reply(action="hang"),
+    "spent": replies.openai_error(
+        429,
+        "insufficient_quota",
+        "insufficient_quota",
+        "You exceeded your current quota, please check your plan and billing details.",
+        headers=replies.SOON,
+    ),
+    "quota": replies.gemini_error(
+        429, "RESOURCE_EXHAUSTED", "Quota exceeded for requests per minute. Please retry in 17s.", _QUOTA_DETAILS
+    ),
+    "safety_stop": replies.gemini_answer("", finish="SAFETY"),
+    "blocked_prompt": replies.gemini_blocked("PROHIBITED_CONTENT"),
+    "empty": replies.gemini_stream(()),
+    "overloaded": replies.anthropic_stream(("Dear customer, ", "we "), error=_OVERLOADED),
+    "refusal": replies.anthropic_stream(("I cannot ",), stop="refusal"),
+    "too_long": Reply(
+        400, json=replies.anthropic_error("invalid_request_error", "prompt is too long: 212000 tokens > 200000 maximum")
+    ),
+    "retired": replies.openai_error(
+        404, "model_not_found", "invalid_request_error", f"The model `{monday.RETIRED}` has been deprecated."
+    ),
+    "busy": Reply(529, json=_OVERLOADED),
+    "forbidden": Reply(403, json=replies.anthropic_error("permission_error", "Your API key may not use this model.")),
+    "nothing": replies.gemini_answer(""),
+    "revoked": Reply(401, json=replies.anthropic_error("authentication_error", "invalid x-api-key")),
+}
+"""Fault -> the reply that plays it."""
+
+Healthy = Callable[[Request], Reply]
+
+
+def _openai(request: Request) -> Reply:
+    asked = request.json()
+    if asked.get("stream"):
+        return replies.openai_stream(("Your parcel ", "is on ", "its way."))
+    if asked.get("tools"):
+        return replies.openai_answer(
+            None, "tool_calls", tool_calls=[replies.openai_call("find_order", '{"order": 4711}')]
+        )
+    if asked.get("response_format"):
+        return replies.openai_answer(json.dumps({"queue": "delivery", "urgent": False}))
+    return replies.openai_answer("The invoice is corrected.")
+
+
+def _anthropic(request: Request) -> Reply:
+    if request.json().get("stream"):
+        return replies.anthropic_stream(("Dear customer, ", "your parcel ", "is on its way."))
+    return replies.anthropic_answer("The customer waits for a parcel.")
+
+
+_HEALTHY: Final[tuple[tuple[str, Healthy], ...]] = (
+    ("/chat/completions", _openai),
+    ("/messages", _anthropic),
+    (":streamGenerateContent", lambda _: replies.gemini_stream(("Shall I ", "send it ", "again?"))),
+    (":generateContent", lambda _: replies.gemini_answer("Your parcel is on its way.")),
+)
+"""Path -> the healthy answer of its protocol."""
+
+_TICKET = re.compile(rb"Ticket (\d+)")
+
+
+class Stage:
+    """The provider's script for the whole day: `Provider(Stage().answer)`."""
+
+    def __init__(self) -> None:
+        self._tickets = {t.number: t for t in monday.all_tickets()}
+        self._attempts: Counter[int] = Counter()
+
+    def answer(self, request: Request) -> Reply:
+        """The reply to a request, by the ticket in its text. The provider calls this for one request at a time."""
+        found = _TICKET.search(request.body)
+        ticket = self._tickets.get(int(found[1])) if found else None
+        if ticket is not None and ticket.fault:
+            self._attempts[ticket.number] += 1
+            if self._attempts[ticket.number] <= ticket.attempts:
+                return FAULTS[ticket.fault]
+        path = request.path.partition("?")[0]
+        healthy = next((reply for end, reply in _HEALTHY if path.endswith(end)), None)
+        return (
+            healthy(request) if healthy else replies.openai_error(404, None, "invalid_request_error", "Unknown path.")
+        )

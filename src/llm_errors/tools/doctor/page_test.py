@@ -1,0 +1,64 @@
+"""One call with a model name that cannot exist, so that an operator can watch NOT_FOUND reach the pager.
+
+Run as a module, under `opentelemetry-instrument`, with the name of an SDK.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from shutil import which
+
+from llm_errors import ErrorClass, classify
+from llm_errors.tools.doctor.finding import Finding, fault, good
+
+MODEL = "llm-errors-page-test-no-such-model"
+MESSAGES = [{"role": "user", "content": "ping"}]
+
+
+def _openai() -> None:
+    import_module("openai").OpenAI(max_retries=0).chat.completions.create(model=MODEL, messages=MESSAGES)
+
+
+def _anthropic() -> None:
+    import_module("anthropic").Anthropic(max_retries=0).messages.create(model=MODEL, max_tokens=1, messages=MESSAGES)
+
+
+def _google_genai() -> None:
+    client = import_module("google.genai").Client()
+    client.models.generate_content(model=MODEL, contents="ping")
+
+
+CALLS: dict[str, Callable[[], None]] = {"openai": _openai, "anthropic": _anthropic, "google-genai": _google_genai}
+"""The SDKs a page test can go through; credentials and addresses come from the environment, as the SDK reads them."""
+
+
+def run(sdk: str) -> Finding:
+    """Make the call in a process of its own, instrumented as the application is, and say how it ended."""
+    launcher = which("opentelemetry-instrument")
+    if launcher is None:
+        return fault("opentelemetry-instrument is not installed", "pip install 'llm-errors[otlp]'")
+    command = [launcher, sys.executable, "-m", "llm_errors.tools.doctor.page_test", sdk]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = done.stdout.strip().splitlines()[-1:] or [f"nothing: {done.stderr.strip().splitlines()[-1:]}"]
+    if ended == [ErrorClass.NOT_FOUND.value]:
+        return good(f"a call for the model {MODEL} ended in NOT_FOUND: watch LLMCredentialOrModelError reach the pager")
+    return fault(
+        f"a call for the model {MODEL} ended in {ended[0]}, not in NOT_FOUND",
+        "AUTH: check the credential in this environment. TRANSPORT: check the network. It is counted under that class.",
+    )
+
+
+def main() -> None:
+    """Make the call and print its class."""
+    try:
+        CALLS[sys.argv[1]]()
+    except Exception as error:  # noqa: BLE001 - whatever the SDK raises is the answer
+        verdict = classify(error)
+        print(verdict.error_class if verdict else "healthy")
+    else:
+        print("healthy")
+
+
+if __name__ == "__main__":
+    main()

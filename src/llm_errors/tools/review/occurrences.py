@@ -1,0 +1,166 @@
+"""UNKNOWN failures as spans and log records tell of them, and their groups by fingerprint. Pure; no network."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from llm_errors import semconv
+from llm_errors.tools import rule_template
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One failure. `at` is in seconds since the epoch."""
+
+    at: float
+    trace_id: str
+    span_id: str
+    attributes: Mapping[str, Any]
+
+    def get(self, name: str) -> str:
+        """An attribute as text."""
+        value = self.attributes.get(name)
+        return str(value[0] if isinstance(value, list) and value else value or "")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Every occurrence of one fingerprint."""
+
+    fingerprint: str
+    count: int
+    first: float
+    last: float
+    example: Occurrence
+
+    def pattern(self) -> rule_template.Pattern:
+        """What they have in common."""
+        one, status = self.example, self.example.get(semconv.ERROR_STATUS_CODE)
+        finish = one.get(semconv.RESPONSE_FINISH_REASONS)
+        code = one.get(semconv.ERROR_CODE)
+        by_finish = one.get(semconv.ERROR_EVIDENCE) == "finish_reason" and bool(code)
+        return rule_template.Pattern(
+            name=f"unknown.{self.fingerprint}",
+            provider=one.get(semconv.PROVIDER),
+            status=int(status) if status.isdecimal() else None,
+            codes=(code,) if code and code != finish and not by_finish else (),
+            finish=code if by_finish or (code and code == finish) else "",
+            exception=one.get(semconv.EXCEPTION_TYPE) or one.get(semconv.ERROR_TYPE),
+            facts=("empty",) if one.get(semconv.ERROR_REASON) == "empty_response" else (),
+        )
+
+    def report(self) -> dict[str, Any]:
+        """Plain data for machines, and what the table shows."""
+        one, pattern = self.example, self.pattern()
+        return {
+            "fingerprint": self.fingerprint,
+            "count": self.count,
+            "first_seen": when(self.first),
+            "last_seen": when(self.last),
+            "provider": one.get(semconv.PROVIDER),
+            "model": one.get(semconv.REQUEST_MODEL),
+            "reason": one.get(semconv.ERROR_REASON),
+            "exception": one.get(semconv.EXCEPTION_TYPE) or one.get(semconv.ERROR_TYPE),
+            "status": one.get(semconv.ERROR_STATUS_CODE),
+            "code": one.get(semconv.ERROR_CODE),
+            "message": one.get(semconv.ERROR_MESSAGE),
+            "trace": one.trace_id,
+            "toml": rule_template.toml(pattern),
+            "python": rule_template.python(pattern),
+        }
+
+
+def when(seconds: float) -> str:
+    """A time as people and machines read it."""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def groups(occurrences: Iterable[Occurrence]) -> list[Group]:
+    """By fingerprint, the most frequent first. A span and a log record of one failure count once."""
+    found: dict[str, dict[tuple[str, str, float], Occurrence]] = {}
+    for one in occurrences:
+        # Without a span nothing tells two records of one moment apart but the moment itself.
+        identity = (one.trace_id, one.span_id, 0.0 if one.span_id else one.at)
+        found.setdefault(one.get(semconv.ERROR_FINGERPRINT), {}).setdefault(identity, one)
+    made = [_group(fingerprint, list(ones.values())) for fingerprint, ones in found.items()]
+    return sorted(made, key=lambda g: (-g.count, g.fingerprint))
+
+
+def _group(fingerprint: str, ones: list[Occurrence]) -> Group:
+    ones.sort(key=lambda one: one.at)
+    return Group(fingerprint, len(ones), ones[0].at, ones[-1].at, ones[-1])
+
+
+def from_otlp(lines: Iterable[str], since: float) -> Iterator[Occurrence]:
+    """Out of OTLP JSON, one export per line as the Collector's file exporter writes it: spans and log records."""
+    for line in lines:
+        if line.strip():
+            found = map(_of_record, _records(json.loads(line)))
+            yield from (one for one in found if _is_unknown(one) and one.at >= since)
+
+
+_OTLP = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
+
+
+def _records(export: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for resources, scopes, records in _OTLP:
+        for resource in export.get(resources) or ():
+            for scope in resource.get(scopes) or ():
+                yield from scope.get(records) or ()
+
+
+def _is_unknown(one: Occurrence) -> bool:
+    return one.get(semconv.ERROR_CLASS) == "UNKNOWN" and bool(one.get(semconv.ERROR_FINGERPRINT))
+
+
+def _of_record(record: Mapping[str, Any]) -> Occurrence:
+    nanos = record.get("endTimeUnixNano") or record.get("timeUnixNano") or record.get("observedTimeUnixNano") or 0
+    attributes = {a["key"]: value_of(a.get("value", {})) for a in record.get("attributes", ())}
+    return Occurrence(int(nanos) / 1e9, record.get("traceId", ""), record.get("spanId", ""), attributes)
+
+
+def value_of(value: Mapping[str, Any]) -> Any:
+    """An OTLP JSON value as what it is."""
+    if "arrayValue" in value:
+        return [value_of(v) for v in value["arrayValue"].get("values", ())]
+    return next(iter(value.values()), None)
+
+
+def from_tempo(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
+    """Out of an answer of Tempo's search."""
+    for trace in answer.get("traces") or ():
+        sets = trace.get("spanSets") or [trace.get("spanSet") or {}]
+        for span in (s for one in sets for s in one.get("spans") or ()):
+            attributes = {a["key"]: value_of(a.get("value", {})) for a in span.get("attributes", ())}
+            at = int(span.get("startTimeUnixNano") or trace.get("startTimeUnixNano") or 0) / 1e9
+            yield Occurrence(at, trace.get("traceID", ""), span.get("spanID", ""), attributes)
+
+
+def from_loki(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
+    """Out of an answer of Loki's range query, where OTLP attributes are labels with underscores."""
+    names = {semconv.prometheus_label(n): n for n in _NAMES}
+    for stream in answer.get("data", {}).get("result") or ():
+        labels = stream.get("stream", {})
+        attributes = {names.get(k, k): v for k, v in labels.items()}
+        for entry in stream.get("values") or ():
+            yield Occurrence(int(entry[0]) / 1e9, labels.get("trace_id", ""), labels.get("span_id", ""), attributes)
+
+
+_NAMES = (
+    semconv.ERROR_CLASS,
+    semconv.ERROR_REASON,
+    semconv.ERROR_CODE,
+    semconv.ERROR_EVIDENCE,
+    semconv.ERROR_FINGERPRINT,
+    semconv.ERROR_MESSAGE,
+    semconv.ERROR_STATUS_CODE,
+    semconv.EXCEPTION_TYPE,
+    semconv.ERROR_TYPE,
+    semconv.PROVIDER,
+    semconv.REQUEST_MODEL,
+    semconv.RESPONSE_FINISH_REASONS,
+)
+ATTRIBUTES = _NAMES
+"""What a query has to ask a backend for."""

@@ -1,0 +1,155 @@
+"""A real Prometheus over the seed data, with every recording rule and alert backfilled in the order of their
+dependence.
+
+As a program it runs a command over the seeded Prometheus: see `dashboards/screenshots/take.sh`.
+"""
+
+import argparse
+import contextlib
+import json
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import monday
+
+from llm_errors.monitoring import rules
+from llm_errors.monitoring.options import Options
+
+Rule = dict[str, Any]
+
+
+def backfill_rules(options: Options) -> list[Rule]:
+    """The recording rules, and each alert as a recording of `ALERTS`; `for` and `keep_firing_for` are not played."""
+    found: list[Rule] = []
+    for rule in (rule for group in rules.groups(options) for rule in group["rules"]):
+        if "record" in rule:
+            found.append(rule)
+            continue
+        labels = {"alertname": rule["alert"], "alertstate": "firing", **rule["labels"]}
+        found.append({"record": "ALERTS", "expr": f"(\n{rule['expr']}\n) * 0 + 1", "labels": labels})
+    return found
+
+
+def layers(listed: list[Rule]) -> list[list[Rule]]:
+    """Rules in waves: each wave reads only what earlier waves recorded."""
+    names = {rule["record"] for rule in listed} - {"ALERTS"}
+    pending, done, waves = list(listed), set[str](), []
+    while pending:
+        reads = {id(rule): names.intersection(re.findall(r"[a-z_]\w*:\w+:\w+", rule["expr"])) for rule in pending}
+        wave = [rule for rule in pending if reads[id(rule)] <= done]
+        if not wave:
+            raise ValueError("the rules depend on each other in a circle")
+        waves.append(wave)
+        done |= {rule["record"] for rule in wave}
+        pending = [rule for rule in pending if rule not in wave]
+    return waves
+
+
+class SeededPrometheus:
+    """Prometheus over a folder of blocks; `query` asks it at a time or over a range."""
+
+    def __init__(self, prometheus: str, promtool: str, folder: Path) -> None:
+        self.prometheus, self.promtool, self.folder = prometheus, promtool, folder
+        self.data = folder / "data"
+        self.address = f"http://127.0.0.1:{_free_port()}"
+
+    def seed(self, days: int, options: Options) -> None:
+        """Writes the raw blocks, then the recorded ones wave by wave."""
+        raw = self.folder / "seed.om"
+        raw.write_text(monday.open_metrics(days))
+        self._promtool("openmetrics", str(raw), str(self.data))
+        for wave in layers(backfill_rules(options)):
+            path = self.folder / "wave.json"
+            path.write_text(json.dumps({"groups": [{"name": "wave", "rules": wave}]}))
+            with self.running():
+                for start, end, step in (
+                    (monday.NOW - days * 86400, monday.FINE_FROM, monday.COARSE_STEP),
+                    (monday.FINE_FROM, monday.NOW, monday.FINE_STEP),
+                ):
+                    span = ("--start", str(start), "--end", str(end), "--eval-interval", f"{step}s")
+                    self._promtool("rules", *span, "--url", self.address, "--output-dir", str(self.data), str(path))
+
+    def query(self, expression: str, *, instant: bool, hours: float, step: int) -> list[dict[str, Any]]:
+        """The series that a query answers with; raises `urllib.error.HTTPError` when it is refused."""
+        if instant:
+            return self._api("query", query=expression, time=monday.NOW)
+        return self._api("query_range", query=expression, start=monday.NOW - hours * 3600, end=monday.NOW, step=step)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Prometheus is up inside."""
+        config = self.folder / "prometheus.yml"
+        config.write_text("global: {scrape_interval: 1m}\n")
+        with (self.folder / "prometheus.log").open("ab") as log:
+            process = subprocess.Popen(
+                [
+                    self.prometheus,
+                    f"--config.file={config}",
+                    f"--storage.tsdb.path={self.data}",
+                    "--storage.tsdb.retention.time=10y",
+                    f"--web.listen-address={self.address.removeprefix('http://')}",
+                ],
+                stdout=log,
+                stderr=log,
+            )
+            try:
+                self._await_ready(process)
+                yield
+            finally:
+                process.terminate()
+                process.wait(30)
+
+    def _await_ready(self, process: "subprocess.Popen[bytes]") -> None:
+        deadline = time.monotonic() + 30
+        while process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.address}/-/ready", timeout=2):
+                return
+            time.sleep(0.1)
+        raise RuntimeError((self.folder / "prometheus.log").read_text()[-2000:])
+
+    def _promtool(self, kind: str, *arguments: str) -> None:
+        command = [self.promtool, "tsdb", "create-blocks-from", "--max-block-duration=512h", kind, *arguments]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+
+    def _api(self, path: str, **parameters: Any) -> list[dict[str, Any]]:
+        body = urllib.parse.urlencode(parameters).encode()
+        with urllib.request.urlopen(f"{self.address}/api/v1/{path}", data=body, timeout=60) as answer:
+            result: list[dict[str, Any]] = json.load(answer)["data"]["result"]
+        return result
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--days", type=int, default=30)
+    parser.add_argument("--prometheus", default=shutil.which("prometheus"))
+    parser.add_argument("--promtool", default=shutil.which("promtool"))
+    parser.add_argument(
+        "command", nargs="+", help="run with the address, the time and a file of log rows as last arguments"
+    )
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        seeded = SeededPrometheus(args.prometheus, args.promtool, Path(folder))
+        seeded.seed(args.days, Options())
+        logs = Path(folder) / "logs.json"
+        logs.write_text(json.dumps(monday.LOG_ROWS))
+        with seeded.running():
+            subprocess.run([*args.command, seeded.address, str(monday.NOW), str(logs)], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""The dashboards as Grafana would read them: schema, lint, layout, and every query on seed data in Prometheus."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from artifact_tools import STACK, promtool, tool
+
+from llm_errors.monitoring.alerts import every_alert
+from llm_errors.monitoring.options import BURNS, SHARES, Options
+from llm_errors.taxonomy import ErrorClass
+
+pytest.importorskip("grafana_foundation_sdk", reason="dashboards need the extra `generate`")
+
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import units
+from grafana_foundation_sdk.models.dashboard import Dashboard
+from seeded_prometheus import SeededPrometheus
+
+from llm_errors.monitoring import dashboards
+
+BOARDS = dashboards.build(Options())
+UNITS = {value for name, value in vars(units).items() if isinstance(value, str) and not name.startswith("_")}
+CLASSES = [error_class.value for error_class in ErrorClass]
+VARIABLES = {"$__rate_interval": "5m", "$__interval": "5m", "$__range": "24h", "$service": ".*", "$provider": ".*"}
+
+
+def panels(board: dict[str, Any]) -> list[dict[str, Any]]:
+    return [panel for panel in board["panels"] if panel["type"] != "row"]
+
+
+def queries(source: str) -> Iterator[Any]:
+    """All queries of one kind of data source, as pytest parameters."""
+    for uid, board in BOARDS.items():
+        for panel in panels(board):
+            for target in panel["targets"]:
+                if target["datasource"]["type"] == source:
+                    yield pytest.param(target, id=f"{uid}/{panel['title']}/{target['refId']}".replace(" ", "_"))
+
+
+def substituted(expression: str) -> str:
+    for name, value in VARIABLES.items():
+        expression = expression.replace(name, value)
+    return re.sub(r"\$\w+", ".*", expression)
+
+
+def threshold_values(panel: dict[str, Any]) -> list[float]:
+    return [
+        step["value"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"] if step["value"] is not None
+    ]
+
+
+def panel_of(key: str) -> dict[str, Any]:
+    uid, title = key.split("/", 1)
+    return next(panel for panel in BOARDS[uid]["panels"] if panel["title"] == title)
+
+
+each_board = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+each_panel = pytest.mark.parametrize(
+    "panel",
+    [
+        pytest.param(panel, id=f"{uid}/{panel['title']}".replace(" ", "_"))
+        for uid, b in BOARDS.items()
+        for panel in panels(b)
+    ],
+)
+
+
+@each_board
+def test_nothing_is_lost_in_a_round_trip_through_the_typed_schema(board: dict[str, Any]) -> None:
+    assert json.loads(JSONEncoder().encode(Dashboard.from_json(board))) == board
+
+
+@each_board
+def test_it_needs_no_manual_inputs(board: dict[str, Any]) -> None:
+    assert not {"__inputs", "__requires"} & board.keys()
+
+
+@each_board
+def test_its_identity_is_stable_and_free_of_a_database_id(board: dict[str, Any]) -> None:
+    assert board.get("id") is None
+    assert re.fullmatch(r"llm-[a-z]+", board["uid"])
+
+
+@each_board
+def test_it_is_not_edited_by_hand(board: dict[str, Any]) -> None:
+    assert board["editable"] is False
+
+
+@each_board
+def test_panel_ids_are_unique(board: dict[str, Any]) -> None:
+    ids = [panel["id"] for panel in board["panels"]]
+    assert len(set(ids)) == len(ids)
+
+
+@each_board
+def test_the_grid_has_no_overlap_and_no_hole(board: dict[str, Any]) -> None:
+    cells = [
+        (x, y)
+        for g in (panel["gridPos"] for panel in board["panels"])
+        for x in range(g["x"], g["x"] + g["w"])
+        for y in range(g["y"], g["y"] + g["h"])
+    ]
+    height = 1 + max(y for _, y in cells)
+    assert sorted(cells) == sorted((x, y) for x in range(24) for y in range(height))
+
+
+@each_board
+def test_one_variable_chooses_prometheus(board: dict[str, Any]) -> None:
+    chosen = [
+        v["name"] for v in board["templating"]["list"] if v["type"] == "datasource" and v["query"] == "prometheus"
+    ]
+    assert chosen == ["datasource"]
+
+
+@each_board
+def test_variables_are_chained(board: dict[str, Any]) -> None:
+    chain = [v for v in board["templating"]["list"] if v["type"] == "query"]
+    assert [v["name"] for v in chain] == ["service", "provider", "model", "operation"]
+    for place, variable in enumerate(chain):
+        assert all(f"${before['name']}" in variable["query"] for before in chain[:place])
+
+
+@each_board
+def test_variables_offer_all_and_several(board: dict[str, Any]) -> None:
+    chain = [v for v in board["templating"]["list"] if v["type"] == "query"]
+    assert all(v["multi"] and v["includeAll"] and v["refresh"] == 2 and v["label"] for v in chain)
+
+
+@each_board
+def test_titles_are_unique(board: dict[str, Any]) -> None:
+    titles = [panel["title"] for panel in panels(board)]
+    assert len(set(titles)) == len(titles)
+
+
+@each_board
+def test_it_links_to_its_siblings_and_the_runbooks(board: dict[str, Any]) -> None:
+    assert {link["type"] for link in board["links"]} == {"dashboards", "link"}
+
+
+@each_board
+def test_it_marks_alerts(board: dict[str, Any]) -> None:
+    assert any("ALERTS{" in note.get("expr", "") for note in board["annotations"]["list"])
+
+
+@each_panel
+def test_its_description_says_more_than_its_title(panel: dict[str, Any]) -> None:
+    assert len(panel["description"]) > 40
+
+
+@each_panel
+def test_it_has_a_unit(panel: dict[str, Any]) -> None:
+    fields = panel["fieldConfig"]
+    overrides = [p["value"] for o in fields.get("overrides", []) for p in o["properties"] if p["id"] == "unit"]
+    known = {*overrides, fields["defaults"].get("unit")} & (UNITS | {"string"})
+    assert known or fields["defaults"].get("mappings")
+
+
+@each_panel
+def test_it_reads_the_chosen_data_source(panel: dict[str, Any]) -> None:
+    sources = [panel["datasource"], *(target["datasource"] for target in panel["targets"])]
+    assert all(
+        s in ({"type": "prometheus", "uid": "${datasource}"}, {"type": "loki", "uid": "${logs}"}) for s in sources
+    )
+
+
+@each_panel
+def test_it_has_words_for_no_data(panel: dict[str, Any]) -> None:
+    assert panel["type"] == "heatmap" or panel["fieldConfig"]["defaults"]["noValue"]
+
+
+@pytest.mark.parametrize("error_class", CLASSES)
+def test_a_class_has_one_colour_on_all_dashboards(error_class: str) -> None:
+    colours = {
+        json.dumps(p["value"])
+        for board in BOARDS.values()
+        for panel in panels(board)
+        for override in panel["fieldConfig"].get("overrides", [])
+        if override["matcher"]["options"] == error_class
+        for p in override["properties"]
+        if p["id"] == "color"
+    }
+    assert len(colours) == 1
+
+
+@pytest.mark.parametrize(
+    ("panel", "expected"),
+    [
+        ("llm-reliability/Burn rate", [BURNS[1].factor, BURNS[0].factor]),
+        ("llm-reliability/Rate limited, share of calls by model", [SHARES["RATE_LIMITED"].ratio]),
+        ("llm-reliability/Cancelled, share of calls by model", [SHARES["CANCELLED"].ratio]),
+        ("llm-policy/Blocked, share of calls by model", [SHARES["PROMPT_BLOCKED"].ratio]),
+        ("llm-policy/Truncated, share of calls by model", [SHARES["TRUNCATED"].ratio]),
+        ("llm-overview/Unclassified, share of calls", [SHARES["UNKNOWN"].ratio]),
+        (
+            "llm-correctness/Tool protocol and context overflow, share of calls",
+            [SHARES["BAD_REQUEST"].ratio, SHARES["TOOL_PROTOCOL"].ratio],
+        ),
+    ],
+)
+def test_thresholds_are_the_alerts(panel: str, expected: list[float]) -> None:
+    assert threshold_values(panel_of(panel)) == expected
+
+
+@pytest.mark.parametrize("alert", every_alert(Options()), ids=lambda a: f"{a.name}-{a.severity}-{len(a.expression)}")
+def test_the_panel_of_an_alert_links_to_its_runbook(alert: Any) -> None:
+    assert any(link["url"].endswith(f"/{alert.name}.md") for link in panel_of(alert.panel)["links"])
+
+
+@pytest.mark.parametrize("version", ["current", "debian"])
+def test_every_query_parses(version: str, tmp_path: Path) -> None:
+    rules = [
+        {"record": f"panel:{i}", "expr": substituted(p.values[0]["expr"])} for i, p in enumerate(queries("prometheus"))
+    ]
+    path = tmp_path / "queries.json"
+    path.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
+    done = subprocess.run([promtool(version), "check", "rules", str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeededPrometheus]:
+    prometheus = SeededPrometheus(tool("prometheus", STACK), promtool("current"), tmp_path_factory.mktemp("seeded"))
+    prometheus.seed(9, Options())
+    with prometheus.running():
+        yield prometheus
+
+
+@pytest.mark.parametrize("target", list(queries("prometheus")))
+def test_every_query_yields_a_series_on_seed_data(target: dict[str, Any], seeded: SeededPrometheus) -> None:
+    instant = bool(target.get("instant"))
+    assert seeded.query(substituted(target["expr"]), instant=instant, hours=24, step=300)

@@ -1,0 +1,253 @@
+"""The command: what it writes, that it writes all or nothing, and how it refuses."""
+
+import builtins
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from artifact_tools import REPOSITORY
+
+from llm_errors.monitoring import generate
+from llm_errors.monitoring.options import SHARES, Options
+from llm_errors.tools.cli import main
+
+
+def rules(folder: Path) -> str:
+    return (folder / "prometheus/llm-errors.rules.yml").read_text()
+
+
+def alerts(folder: Path, name: str) -> list[dict[str, Any]]:
+    groups = yaml.safe_load(rules(folder))["groups"]
+    return [rule for group in groups for rule in group["rules"] if rule.get("alert") == name]
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def write(folder: Path, *arguments: str) -> Path:
+    assert main(["generate", "--no-dashboards", "--out", str(folder), *arguments]) == 0
+    return folder
+
+
+def test_the_committed_files_are_what_the_taxonomy_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    assert main(["generate", "--check"]) == 0
+
+
+def test_a_changed_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed = write(tmp_path) / "alertmanager.yml"
+    changed.write_text("route: {}\n")
+    capsys.readouterr()
+    assert main(["generate", "--no-dashboards", "--check", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == f"differs: {changed}\n"
+
+
+def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gone = write(tmp_path) / "alertmanager.yml"
+    gone.unlink()
+    capsys.readouterr()
+    assert main(["generate", "--no-dashboards", "--check", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == f"missing: {gone}\n"
+
+
+def test_a_file_of_an_earlier_version_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["generate", "--out", str(tmp_path)])
+    old = tmp_path / "grafana/llm-old.json"
+    old.write_text("{}")
+    capsys.readouterr()
+    assert main(["generate", "--check", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == f"left over: {old}\n"
+
+
+def test_check_writes_nothing(tmp_path: Path) -> None:
+    main(["generate", "--check", "--out", str(tmp_path)])
+    assert files(tmp_path) == set()
+
+
+def test_an_objective_reaches_rules_and_dashboards(tmp_path: Path) -> None:
+    main(["generate", "--out", str(tmp_path), "--objective", "99.9"])
+    assert "+ 0.999" in rules(tmp_path)
+    assert '"value": 0.999' in (tmp_path / "grafana/llm-reliability.json").read_text()
+
+
+def test_a_service_has_its_own_objective(tmp_path: Path) -> None:
+    assert '{job="chat"} + 0.99\n' in rules(write(tmp_path, "--service-objective", "chat=99"))
+
+
+def test_the_budget_has_its_own_period(tmp_path: Path) -> None:
+    assert "record: job:llm_slo_budget_remaining:ratio28d" in rules(write(tmp_path, "--window", "28d"))
+
+
+def test_a_service_label_replaces_job(tmp_path: Path) -> None:
+    text = rules(write(tmp_path, "--service-label", "service_name"))
+    assert "sum by (service_name," in text
+    assert "job" not in text
+
+
+def test_a_selector_is_on_every_raw_series(tmp_path: Path) -> None:
+    text = rules(write(tmp_path, "--selector", 'cluster="prod"'))
+    assert text.count("_total[") == 0
+    assert text.count("_total{") == text.count('_total{cluster="prod"}')
+
+
+def test_severities_take_other_names_in_rules_and_routes(tmp_path: Path) -> None:
+    write(tmp_path, "--severity", "page=critical")
+    assert "severity: page" not in rules(tmp_path)
+    assert 'severity="critical"' in (tmp_path / "alertmanager.yml").read_text()
+
+
+def test_runbook_links_start_where_told(tmp_path: Path) -> None:
+    write(tmp_path, "--runbook-base", "https://wiki.example/llm/")
+    assert "runbook_url: https://wiki.example/llm/LLMBadRequests.md" in rules(tmp_path)
+
+
+def test_own_keys_make_a_ticket_of_the_page(tmp_path: Path) -> None:
+    write(tmp_path, "--own-keys", "byok")
+    found = {rule["labels"]["severity"]: rule["expr"] for rule in alerts(tmp_path, "LLMCredentialOrModelError")}
+    assert 'job!~"byok"' in found["page"]
+    assert 'job="byok"' in found["ticket"]
+
+
+def test_a_threshold_replaces_percentage_and_minimum(tmp_path: Path) -> None:
+    (rule,) = alerts(write(tmp_path, "--threshold", "RATE_LIMITED=7:33"), "LLMRateLimitSpike")
+    assert "> 0.07" in rule["expr"]
+    assert rule["expr"].endswith(">= 33")
+
+
+def test_the_operator_resource_holds_the_same_rules(tmp_path: Path) -> None:
+    write(tmp_path)
+    resource = yaml.safe_load((tmp_path / "prometheus/prometheusrule.yml").read_text())
+    assert resource["spec"] == yaml.safe_load(rules(tmp_path))
+
+
+def test_grafana_alerts_point_to_panels_that_exist() -> None:
+    folder = REPOSITORY / "dashboards"
+    managed = yaml.safe_load((folder / "prometheus/grafana-alerting.yml").read_text())
+    for rule in (rule for group in managed["groups"] for rule in group["rules"]):
+        notes = rule["annotations"]
+        board = json.loads((folder / f"grafana/{notes['__dashboardUid__']}.json").read_text())
+        assert int(notes["__panelId__"]) in {panel["id"] for panel in board["panels"]}
+
+
+def test_grafana_alerts_have_unique_names() -> None:
+    managed = yaml.safe_load((REPOSITORY / "dashboards/prometheus/grafana-alerting.yml").read_text())
+    rules_ = [rule for group in managed["groups"] for rule in group["rules"]]
+    assert len({rule["uid"] for rule in rules_}) == len({rule["title"] for rule in rules_}) == len(rules_)
+
+
+REFUSALS = {
+    "--objective 80": "from 95 to below 100",
+    "--objective 100": "from 95 to below 100",
+    "--objective high": "not a number",
+    "--window 3d": "7d to 90d",
+    "--window month": "7d to 90d",
+    "--service-objective chat": "SERVICE=PERCENT",
+    "--service-objective chat=12": "from 95 to below 100",
+    "--service-objective ch*t=99": "letters, digits",
+    "--own-keys a|b": "letters, digits",
+    "--service-label 9job": "Prometheus label name",
+    "--selector cluster": "PromQL matcher",
+    '--selector a="b"}': "PromQL matcher",
+    "--severity urgent=critical": "page, ticket, info",
+    "--severity page=": "page, ticket, info",
+    "--runbook-base wiki": "http(s) address",
+    "--threshold NO_SUCH=3": "RATE_LIMITED",
+    "--threshold AUTH=3": "RATE_LIMITED",
+    "--threshold RATE_LIMITED=200": "between 0 and 100",
+    "--threshold RATE_LIMITED=0": "between 0 and 100",
+    "--threshold RATE_LIMITED=3:0": "whole number",
+    "--readme /no/such/README.md": "/no/such/README.md",
+}
+
+
+@pytest.mark.parametrize("arguments", REFUSALS)
+def test_a_refusal_is_one_line_that_says_what_is_allowed(
+    arguments: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "--out", str(tmp_path), *arguments.split(" ", 1)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert REFUSALS[arguments] in said
+
+
+@pytest.mark.parametrize("arguments", REFUSALS)
+def test_a_refusal_writes_nothing(arguments: str, tmp_path: Path) -> None:
+    main(["generate", "--out", str(tmp_path), *arguments.split(" ", 1)])
+    assert files(tmp_path) == set()
+
+
+def test_a_folder_in_the_way_is_named_and_nothing_is_half_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "provisioning").write_text("a file where a folder must be")
+    assert main(["generate", "--no-dashboards", "--out", str(tmp_path)]) == 2
+    assert str(tmp_path / "provisioning") in capsys.readouterr().err
+    assert files(tmp_path) == {"provisioning"}
+
+
+def test_a_failing_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_text("old")
+    written: list[Path] = []
+    whole = Path.write_text
+
+    def full_disk(path: Path, *args: Any, **more: Any) -> int:
+        written.append(path)
+        if len(written) == 2:
+            raise OSError(28, "No space left on device", str(path))
+        return whole(path, *args, **more)
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        generate.write({tmp_path / "a": "new", tmp_path / "b": "new"})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+
+
+def test_without_the_extra_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = builtins.__import__
+
+    def without_sdk(name: str, *args: Any, **more: Any) -> Any:
+        if name == "llm_errors.monitoring.dashboards":
+            raise ModuleNotFoundError("No module named 'grafana_foundation_sdk'", name="grafana_foundation_sdk")
+        return real(name, *args, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without_sdk)
+    assert main(["generate", "--out", str(tmp_path)]) == 2
+    assert "pip install 'llm-errors[generate]'" in capsys.readouterr().err
+
+
+README = "".join(
+    f"<!-- generated:{name} -->\nold\n<!-- /generated:{name} -->\n" for name in ("taxonomy", "reasons", "alerts")
+)
+
+
+def test_the_readme_keeps_what_is_between_the_blocks(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("# Mine\n" + README + "the end\n")
+    write(tmp_path / "out", "--readme", str(readme))
+    text = readme.read_text()
+    assert (text.startswith("# Mine\n"), text.endswith("the end\n"), "\nold\n" in text) == (True, True, False)
+
+
+def test_a_readme_without_a_block_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(README.replace("<!-- generated:alerts -->", ""))
+    assert main(["generate", "--no-dashboards", "--out", str(tmp_path / "out"), "--readme", str(readme)]) == 2
+    assert "<!-- generated:alerts -->" in capsys.readouterr().err
+
+
+def test_a_readme_that_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_bytes(os.urandom(16) + b"\xff\xfe")
+    assert main(["generate", "--no-dashboards", "--out", str(tmp_path / "out"), "--readme", str(readme)]) == 2
+    assert "UTF-8" in capsys.readouterr().err
+
+
+def test_shares_of_the_options_are_not_shared_between_tailorings() -> None:
+    assert Options().shares == SHARES
+    assert Options().shares is not SHARES

@@ -1,0 +1,179 @@
+"""`llm-errors demo` end to end: a real child process under `opentelemetry-instrument`, and what is said in the end."""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+from collections import Counter
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai")
+pytest.importorskip("anthropic")
+pytest.importorskip("google.genai")
+pytest.importorskip("opentelemetry.distro")
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+
+from llm_errors.recovery import KINDS
+from llm_errors.taxonomy import ErrorClass
+from llm_errors.tools.demo import command, monday
+
+if "llm_errors" not in entry_points(group=command.INSTRUMENTORS).names:
+    pytest.skip("llm-errors itself is not installed", allow_module_level=True)
+
+EXPECTED = {
+    "quota": ErrorClass.RATE_LIMITED,
+    "cut_off": ErrorClass.TRUNCATED,
+    "broken_call": ErrorClass.TOOL_PROTOCOL,
+    "blocked_prompt": ErrorClass.PROMPT_BLOCKED,
+    "safety_stop": ErrorClass.OUTPUT_BLOCKED,
+    "refusal": ErrorClass.OUTPUT_BLOCKED,
+    "empty": ErrorClass.UNKNOWN,
+    "overloaded": ErrorClass.SERVER,
+    "dropped": ErrorClass.TRANSPORT,
+    "hanging": ErrorClass.TIMEOUT,
+    "too_long": ErrorClass.BAD_REQUEST,
+    "retired": ErrorClass.NOT_FOUND,
+    "revoked": ErrorClass.AUTH,
+    "spent": ErrorClass.CALL_BUDGET,
+}
+"""What the script's author means by each fault: the desk and the provider know nothing of it."""
+
+
+def _start(*arguments):
+    script = Path(sysconfig.get_path("scripts")) / "llm-errors"
+    return subprocess.Popen(
+        [script, "demo", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+@pytest.fixture(scope="module")
+def shown():
+    with _start() as demo:
+        out, err = demo.communicate(timeout=120)
+    assert demo.returncode == 0, err
+    return out
+
+
+def _meant():
+    """Class -> how many tickets of the script have a fault of it that no retry cures."""
+    meant = Counter()
+    for scene in monday.SCENES:
+        for fault in scene.faults:
+            if fault.attempts == monday.EVERY:
+                meant[EXPECTED[fault.name].value] += fault.tickets
+    return meant
+
+
+def _rows(shown):
+    """The rows of the views: class -> count and the rest of its line."""
+    before_examples = shown.partition("ONE OF EACH")[0]
+    rows = re.findall(r"^  ([A-Z_]+) +(\d+) +([\d.]+) % +(.*)$", before_examples, re.M)
+    return {name: (int(count), float(share), rest) for name, count, share, rest in rows}
+
+
+def test_every_class_is_counted_as_often_as_the_script_plays_it(shown):
+    counts = {name: count for name, (count, _, _) in _rows(shown).items()}
+    assert counts == _meant()
+    assert set(counts) == {c.value for c in ErrorClass}
+
+
+def test_shares_are_of_all_calls(shown):
+    calls = sum(scene.tickets for scene in monday.SCENES)
+    assert f"{calls} calls, {sum(_meant().values())} failed" in shown
+    for count, share, _ in _rows(shown).values():
+        assert share == pytest.approx(100 * count / calls, abs=0.051)
+
+
+def test_the_quota_spike_ends_at_four_percent_with_blocks_left_out_of_availability(shown):
+    row = re.search(rf"^  {re.escape(monday.FLASH)} .*$", shown, re.M)[0]
+    refused, blocked, calls = 20, 14, 500
+    available = f"{100 * (calls - blocked - refused) / (calls - blocked):.1f} %"
+    assert row.split("  ")[-1].strip() == "4.0 %"
+    assert available in row
+    assert f"{100 * (calls - blocked - refused) / calls:.1f} %" in row
+
+
+def test_hidden_retries_are_told_and_whether_they_helped(shown):
+    saved = sum(f.tickets for s in monday.SCENES for f in s.faults if f.attempts == 1)
+    attempts = saved + 2 * _meant()["RATE_LIMITED"]
+    assert f"RATE_LIMITED {attempts}, CALL_BUDGET {2 * _meant()['CALL_BUDGET']}" in shown
+    assert f"{saved} calls were saved" in shown
+
+
+def test_it_says_who_is_told(shown):
+    rows = _rows(shown)
+    assert "owning team (page)" in rows["AUTH"][2]
+    assert "platform on-call (page)" in rows["RATE_LIMITED"][2]
+    assert "trust and safety (ticket)" in rows["PROMPT_BLOCKED"][2]
+
+
+def test_the_desk_acts_on_one_case_of_each_kind(shown):
+    acted = shown.partition("ACT ON IT")[2]
+    assert {kind for kind in KINDS if re.search(rf"^  {kind} ", acted, re.M)} == set(KINDS)
+
+
+def test_one_trace_of_each_class(shown):
+    examples = re.findall(r"^  ([A-Z_]+) .* ([0-9a-f]{32})$", shown, re.M)
+    assert {name for name, _ in examples} == {c.value for c in ErrorClass}
+    assert len({trace for _, trace in examples}) == len(ErrorClass)
+
+
+def test_it_fits_the_terminal_and_is_plain(shown):
+    assert max(map(len, shown.splitlines())) <= 100
+    assert shown.isascii()
+    assert "\x1b" not in shown
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+def test_serve_keeps_prometheus_metrics_up_until_ctrl_c():
+    pytest.importorskip("opentelemetry.exporter.prometheus")
+    with _start("--serve") as demo:
+        url = next(m[1] for line in demo.stdout if (m := re.match(r"metrics: (\S+)", line)))
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=10) as answer:
+            metrics = answer.read().decode()
+        demo.send_signal(signal.SIGINT)
+        _, err = demo.communicate(timeout=60)
+    errors = Counter()
+    for name, value in re.findall(r'^llm_errors_total\{.*llm_error_class="([A-Z_]+)".*\} ([\d.]+)', metrics, re.M):
+        errors[name] += int(float(value))
+    assert errors == _meant()
+    assert (demo.returncode, err) == (0, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+def test_ctrl_c_ends_the_play_and_the_desk():
+    with _start() as demo:
+        next(line for line in demo.stdout if line.startswith("  07:30"))
+        demo.send_signal(signal.SIGINT)
+        _, err = demo.communicate(timeout=60)  # returns when the desk, which holds the same pipe, has gone too
+    assert (demo.returncode, err) == (130, "")
+
+
+def _run(serve=False):
+    return command.run(argparse.Namespace(serve=serve))
+
+
+def test_a_missing_sdk_is_one_line_with_the_remedy(monkeypatch, capsys):
+    monkeypatch.setitem(command.NEEDED, "no_such_sdk.inside", "no-such-sdk")
+    assert _run() == 2
+    assert capsys.readouterr().err == "llm-errors demo: no-such-sdk not installed: pip install 'llm-errors[demo]'\n"
+
+
+def test_a_desk_that_crashes_is_said_in_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(command, "_command", lambda provider, stay: [sys.executable, "-c", "raise SystemExit(3)"])
+    assert _run() == 1
+    assert capsys.readouterr().err == "llm-errors demo: the desk stopped with exit code 3\n"
+
+
+def test_the_desk_gets_nothing_of_the_users_that_would_change_the_play():
+    given = {"PATH": "/bin", "HTTPS_PROXY": "x", "OTEL_SDK_DISABLED": "true", "GOOGLE_GENAI_USE_VERTEXAI": "1"}
+    made = command.environment(given, "http://127.0.0.1:1", None)
+    assert {"HTTPS_PROXY", "OTEL_SDK_DISABLED", "GOOGLE_GENAI_USE_VERTEXAI"}.isdisjoint(made)
+    assert made["PATH"] == "/bin"

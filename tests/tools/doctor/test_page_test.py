@@ -1,0 +1,28 @@
+"""The page test makes one real call that ends in NOT_FOUND."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from llm_errors.testing.provider import Reply
+from llm_errors.tools.doctor import page_test
+
+pytest.importorskip("openai")
+
+NO_MODEL = Reply(404, json={"error": {"code": "model_not_found", "message": "no such model"}})
+BAD_KEY = Reply(401, json={"error": {"code": "invalid_api_key", "message": "no"}})
+
+
+@pytest.mark.parametrize(("reply", "wanted"), [(NO_MODEL, "NOT_FOUND"), (BAD_KEY, "AUTH")], ids=["no model", "bad key"])
+def test_the_call_prints_its_class(provider, reply, wanted):
+    env = {**os.environ, "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": provider([reply]).url + "/v1"}
+    command = [sys.executable, "-m", "llm_errors.tools.doctor.page_test", "openai"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == wanted
+
+
+def test_without_the_launcher_the_remedy_is_named(monkeypatch):
+    monkeypatch.setattr(page_test, "which", lambda name: None)
+    assert "llm-errors[otlp]" in page_test.run("openai").remedy
