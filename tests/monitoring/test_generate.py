@@ -10,7 +10,7 @@ import pytest
 import yaml
 from artifact_tools import REPOSITORY
 
-from llm_errors.monitoring import generate
+from llm_errors.monitoring import arguments, generate
 from llm_errors.monitoring.options import SHARES, Options
 from llm_errors.tools.cli import main
 
@@ -160,7 +160,32 @@ REFUSALS = {
     "--threshold RATE_LIMITED=200": "between 0 and 100",
     "--threshold RATE_LIMITED=0": "between 0 and 100",
     "--threshold RATE_LIMITED=3:0": "whole number",
+    "--service-label llm_error_class": "the rules use this label themselves",
+    "--service-label gen_ai_request_model": "the rules use this label themselves",
+    "--service-label severity": "the rules use this label themselves",
+    "--service-label __name__": "Prometheus label name",
+    "--extra-label view": "the rules use this label themselves",
+    "--name 1st": "starting with a letter",
+    '--selector namespace=~"a("': "unterminated subpattern",
+    '--selector namespace=~"a(?=b)"': "Prometheus (RE2)",
+    '--selector namespace=~"a++"': "Prometheus (RE2)",
+    '--selector llm_error_class="AUTH"': "not all series have llm_error_class",
+    '--selector __name__="up"': "not all series have __name__",
+    "--severity page=ticket": "three different names",
+    "--runbook-base https://wiki.example/?page=": "that a file name can follow",
+    "--batch-job a|b": "letters, digits",
+    "--team checkout": "LABEL=VALUE=RECEIVER",
+    "--team namespace=checkout": "LABEL=VALUE=RECEIVER",
+    "--team pod=a=checkout": "no alert carries the label 'pod'",
+    "--team namespace=a=b c": "receiver 'b c'",
     "--readme /no/such/README.md": "/no/such/README.md",
+}
+CONTRADICTIONS = {
+    "no series has both": ("--selector", 'cluster="a"', "--selector", 'cluster="b"'),
+    "chat is given twice": ("--service-objective", "chat=99", "--service-objective", "chat=99.9"),
+    "TRUNCATED is given twice": ("--threshold", "TRUNCATED=5", "--threshold", "TRUNCATED=6"),
+    "page is given twice": ("--severity", "page=critical", "--severity", "page=p1"),
+    "two receivers": ("--team", "job=chat=red", "--team", "job=chat=blue"),
 }
 
 
@@ -178,6 +203,23 @@ def test_a_refusal_is_one_line_that_says_what_is_allowed(
 def test_a_refusal_writes_nothing(arguments: str, tmp_path: Path) -> None:
     main(["generate", "--out", str(tmp_path), *arguments.split(" ", 1)])
     assert files(tmp_path) == set()
+
+
+@pytest.mark.parametrize("refusal", CONTRADICTIONS)
+def test_arguments_that_contradict_each_other_are_refused(
+    refusal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", "--out", str(tmp_path), *CONTRADICTIONS[refusal]]) == 2
+    assert refusal in capsys.readouterr().err
+    assert files(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "regex",
+    ["a|b", "[*+]+", "(?i)prod-.*", "(?:a|b)*", "(?P<one>a)", "[^a-z]*", "pay[.]ments", "(?i:a)"],
+)
+def test_what_prometheus_takes_as_a_regular_expression_is_taken(regex: str) -> None:
+    assert arguments.selector(f'namespace=~"{regex}"')
 
 
 def test_a_folder_in_the_way_is_named_and_nothing_is_half_written(

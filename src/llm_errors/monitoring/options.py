@@ -1,10 +1,8 @@
-"""What a user may tailor, validated in one place. Thresholds of alerts and dashboards are written here and nowhere
-else.
+"""What a user may tailor. Thresholds of alerts and dashboards are written here and nowhere else.
 
-Every refusal is an `OptionError` whose text is one line: what is wrong and what is allowed.
+How the command line's text becomes these values, and what is refused, is in `arguments`.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,10 +15,6 @@ SEVERITIES: Final = ("page", "ticket", "info")
 RUNBOOKS: Final = "https://github.com/llm-errors/llm-errors/blob/main/dashboards/runbooks"
 INTERVAL_SECONDS: Final = 15
 """Export, scrape and evaluation interval that the promise of a page within 30 seconds rests on."""
-
-
-class OptionError(ValueError):
-    """An argument that cannot be used; the text is one line for the user."""
 
 
 @dataclass(frozen=True)
@@ -71,117 +65,51 @@ WEEKLY_FACTOR: Final = 3
 MISSING_AFTER_MINUTES: Final = 30
 
 
+WHERE: Final = ("cluster", "namespace", "deployment_environment_name")
+"""Labels that tell where a service runs. Every alert carries them; they are empty where the series have none."""
+
+
+@dataclass(frozen=True)
+class Team:
+    """Alerts whose `label` has this `value` go to `receiver` instead of the owning team's default receiver."""
+
+    label: str
+    value: str
+    receiver: str
+
+
 @dataclass(frozen=True)
 class Options:
     """One tailoring of the artefacts.
 
     `objective` and `objectives` (per service) are percentages from 95 to below 100; `window_days` is the period of
-    the error budget. `own_keys` names services whose users bring their own keys. `selectors` are PromQL matchers
-    added to every raw series. `severities` maps page, ticket and info to the names in use. `shares` are the
-    thresholds by class.
+    the error budget. `own_keys` names services whose users bring their own keys, `batch_jobs` those that are silent
+    between runs. `extra_labels` go through every aggregation beside `WHERE`. `selectors` are PromQL matchers added to
+    every raw series. `name` prefixes groups and recorded series, so that several sets can live in one Prometheus.
+    `severities` maps page, ticket and info to the names in use. `shares` are the thresholds by class. `teams` say who
+    owns which services.
     """
 
     objective: float = 99.5
     window_days: int = 30
     objectives: Mapping[str, float] = field(default_factory=dict)
     own_keys: tuple[str, ...] = ()
+    batch_jobs: tuple[str, ...] = ()
     service_label: str = "job"
+    extra_labels: tuple[str, ...] = ()
+    name: str = ""
     selectors: tuple[str, ...] = ()
     severities: Mapping[str, str] = field(default_factory=lambda: {name: name for name in SEVERITIES})
     runbooks: str = RUNBOOKS
     shares: Mapping[str, Share] = field(default_factory=lambda: dict(SHARES))
+    teams: tuple[Team, ...] = ()
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The labels of one service in one place: what alerts about a service are told by."""
+        return tuple(dict.fromkeys((self.service_label, *WHERE, *self.extra_labels)))
 
     @property
     def window(self) -> str:
         """The budget's period as a PromQL duration."""
         return f"{self.window_days}d"
-
-
-def percent(text: str, what: str) -> float:
-    """Reads a percentage of an objective; raises `OptionError` below 95 or from 100 on."""
-    allowed = (
-        "a percentage from 95 to below 100, such as 99.5"  # below 95 no service can burn 14.4 times too fast for long
-    )
-    value = _number(text, what, allowed)
-    if not 95 <= value < 100:
-        raise OptionError(f"{what} {text!r} is not allowed: give {allowed}")
-    return value
-
-
-def window_days(text: str) -> int:
-    """Reads the budget's period, `30d` or `30`; raises `OptionError` outside 7 to 90 days."""
-    match = re.fullmatch(r"(\d{1,3})d?", text)
-    if not match or not 7 <= int(match[1]) <= 90:
-        raise OptionError(f"window {text!r} is not allowed: give whole days from 7d to 90d, such as 30d")
-    return int(match[1])
-
-
-def service_name(text: str) -> str:
-    """Reads a service's name; raises `OptionError` for what cannot stand in a PromQL matcher as it is."""
-    if not re.fullmatch(r"[A-Za-z0-9_./:-]{1,200}", text):
-        raise OptionError(f"service {text!r} is not allowed: give letters, digits and _ . / : -")
-    return text
-
-
-def service_objective(text: str) -> tuple[str, float]:
-    """Reads `SERVICE=PERCENT`; raises `OptionError`."""
-    service, value = _pair(text, "service objective", "SERVICE=PERCENT, such as chat=99.9")
-    return service_name(service), percent(value, f"objective of {service}")
-
-
-def label_name(text: str) -> str:
-    """Reads a Prometheus label name; raises `OptionError`."""
-    if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", text):
-        raise OptionError(f"service label {text!r} is not allowed: give a Prometheus label name, such as job")
-    return text
-
-
-def selector(text: str) -> str:
-    """Reads one PromQL matcher; raises `OptionError`."""
-    if not re.fullmatch(r'[a-zA-Z_][a-zA-Z0-9_]*(=|!=|=~|!~)"[^"\\\n{}]*"', text):
-        raise OptionError(f'selector {text!r} is not allowed: give one PromQL matcher, such as cluster="prod"')
-    return text
-
-
-def severity(text: str) -> tuple[str, str]:
-    """Reads `page=critical`; raises `OptionError`."""
-    allowed = "NAME=VALUE with NAME one of " + ", ".join(SEVERITIES)
-    name, value = _pair(text, "severity", allowed)
-    if name not in SEVERITIES or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value):
-        raise OptionError(f"severity {text!r} is not allowed: give {allowed}, such as page=critical")
-    return name, value
-
-
-def runbooks(text: str) -> str:
-    """Reads the address that runbook links start with; raises `OptionError`."""
-    if not re.fullmatch(r"https?://[^\s\"'<>{}]+", text):
-        raise OptionError(f"runbook base {text!r} is not allowed: give an http(s) address")
-    return text.rstrip("/")
-
-
-def threshold(text: str, shares: Mapping[str, Share]) -> tuple[str, Share]:
-    """Reads `CLASS=PERCENT` or `CLASS=PERCENT:MINIMUM` over the present `shares`; raises `OptionError`."""
-    allowed = "CLASS=PERCENT or CLASS=PERCENT:MINIMUM with CLASS one of " + ", ".join(sorted(shares))
-    name, value = _pair(text, "threshold", allowed)
-    if name not in shares:
-        raise OptionError(f"threshold {text!r}: no share is watched for {name!r}; give {allowed}")
-    ratio, _, minimum = value.partition(":")
-    number = _number(ratio, f"threshold of {name}", "a percentage between 0 and 100")
-    if not 0 < number < 100:
-        raise OptionError(f"threshold of {name} {ratio!r} is not allowed: give a percentage between 0 and 100")
-    if minimum and not re.fullmatch(r"[1-9]\d{0,6}", minimum):
-        raise OptionError(f"minimum of {name} {minimum!r} is not allowed: give a whole number of events from 1 on")
-    return name, Share(number, shares[name].window, int(minimum or shares[name].minimum))
-
-
-def _pair(text: str, what: str, allowed: str) -> tuple[str, str]:
-    key, separator, value = text.partition("=")
-    if not (key and separator and value):
-        raise OptionError(f"{what} {text!r} is not allowed: give {allowed}")
-    return key, value
-
-
-def _number(text: str, what: str, allowed: str) -> float:
-    if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", text):
-        raise OptionError(f"{what} {text!r} is not a number: give {allowed}")
-    return float(text)

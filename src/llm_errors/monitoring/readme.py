@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from llm_errors.monitoring.alerts import every_alert
-from llm_errors.monitoring.options import OptionError, Options
+from llm_errors.monitoring.arguments import OptionError
+from llm_errors.monitoring.options import Options
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, REASONS, Availability, ErrorClass, HandlingRule
 
 _AVAILABILITY: Final = {Availability.BAD: "bad", Availability.GOOD: "good", Availability.LEFT_OUT: "**left out**"}

@@ -8,8 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from llm_errors.monitoring import options as allowed
-from llm_errors.monitoring.options import SHARES, OptionError, Options
+from llm_errors.monitoring import arguments as allowed
+from llm_errors.monitoring.arguments import OptionError
+from llm_errors.monitoring.options import RUNBOOKS, SHARES, Options
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -24,10 +25,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--objective", default="99.5", metavar="PERCENT", help="availability objective (99.5)")
     parser.add_argument("--window", default="30d", metavar="DAYS", help="period of the error budget (30d)")
     parser.add_argument("--service-label", default="job", metavar="LABEL", help="label that names a service (job)")
-    parser.add_argument("--runbook-base", default=allowed.RUNBOOKS, metavar="URL", help="where runbook links start")
+    parser.add_argument("--name", default="", metavar="NAME", help="start of the names of groups and recorded series")
+    parser.add_argument("--runbook-base", default=RUNBOOKS, metavar="URL", help="where runbook links start")
     for flag, metavar, text in (
         ("--service-objective", "SERVICE=PERCENT", "objective of one service"),
         ("--own-keys", "SERVICE", "a service whose users bring their own keys: its AUTH is a ticket"),
+        ("--batch-job", "SERVICE", "a service that is silent between runs: no alert about missing telemetry"),
+        ("--extra-label", "LABEL", "a label to keep in all rules beside cluster, namespace and environment"),
+        ("--team", "LABEL=VALUE=RECEIVER", "the receiver of the alerts of a service's own team"),
         ("--selector", "MATCHER", 'matcher for every raw series, such as cluster="prod"'),
         ("--severity", "NAME=VALUE", "rename page, ticket or info, such as page=critical"),
         ("--threshold", "CLASS=PERCENT[:MINIMUM]", "share of calls, and number of events, that raises a class's alert"),
@@ -76,19 +81,20 @@ def _run(args: argparse.Namespace) -> int:
 
 def read_options(args: argparse.Namespace) -> Options:
     """The validated tailoring; raises `OptionError`."""
-    severities = {name: name for name in allowed.SEVERITIES} | dict(map(allowed.severity, args.severity))
-    shares = dict(SHARES)
-    for text in args.threshold:
-        name, share = allowed.threshold(text, shares)
-        shares[name] = share
-    return Options(
-        objective=allowed.percent(args.objective, "objective"),
-        window_days=allowed.window_days(args.window),
-        objectives=dict(map(allowed.service_objective, args.service_objective)),
-        own_keys=tuple(map(allowed.service_name, args.own_keys)),
-        service_label=allowed.label_name(args.service_label),
-        selectors=tuple(map(allowed.selector, args.selector)),
-        severities=severities,
-        runbooks=allowed.runbooks(args.runbook_base),
-        shares=shares,
+    return allowed.consistent(
+        Options(
+            objective=allowed.percent(args.objective, "objective"),
+            window_days=allowed.window_days(args.window),
+            objectives=allowed.service_objectives(args.service_objective),
+            own_keys=tuple(map(allowed.service_name, args.own_keys)),
+            batch_jobs=tuple(map(allowed.service_name, args.batch_job)),
+            service_label=allowed.label_name(args.service_label, "service label"),
+            extra_labels=tuple(allowed.label_name(name, "extra label") for name in args.extra_label),
+            name=allowed.set_name(args.name),
+            selectors=tuple(map(allowed.selector, args.selector)),
+            severities=allowed.severities(args.severity),
+            runbooks=allowed.runbooks(args.runbook_base),
+            shares=allowed.thresholds(args.threshold, SHARES),
+            teams=tuple(map(allowed.team, args.team)),
+        )
     )

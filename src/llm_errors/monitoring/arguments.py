@@ -1,0 +1,214 @@
+"""How the command line's text becomes `Options`, and what is refused: what Prometheus, Alertmanager or Grafana would
+not load, and what would load and never work.
+
+Every refusal is an `OptionError` whose text is one line: what is wrong and what is allowed.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeVar
+
+from llm_errors.monitoring.options import SEVERITIES, Options, Share, Team
+from llm_errors.monitoring.promql import CHANNEL, CLASS, MODEL, OPERATION, OUTCOME, PROVIDER, REASON
+
+T = TypeVar("T")
+
+ALERT_LABELS: Final = ("alertname", "alertstate", "severity", "view", "window", "grafana_folder")
+"""Labels that the rules or the alerting programs set themselves."""
+SOME_SERIES_ONLY: Final = (OUTCOME, CLASS, REASON, CHANNEL, "le", "quantile", "place")
+"""Labels that only some of the raw series have."""
+RESERVED: Final = (*ALERT_LABELS, *SOME_SERIES_ONLY, PROVIDER, MODEL, OPERATION)
+_LABEL: Final = r"[a-zA-Z_][a-zA-Z0-9_]*"
+
+
+class OptionError(ValueError):
+    """An argument that cannot be used; the text is one line for the user."""
+
+
+def percent(text: str, what: str) -> float:
+    """Reads a percentage of an objective; raises `OptionError` below 95 or from 100 on."""
+    allowed = (
+        "a percentage from 95 to below 100, such as 99.5"  # below 95 no service can burn 14.4 times too fast for long
+    )
+    value = _number(text, what, allowed)
+    if not 95 <= value < 100:
+        raise OptionError(f"{what} {text!r} is not allowed: give {allowed}")
+    return value
+
+
+def window_days(text: str) -> int:
+    """Reads the budget's period, `30d` or `30`; raises `OptionError` outside 7 to 90 days."""
+    match = re.fullmatch(r"(\d{1,3})d?", text, re.ASCII)
+    if not match or not 7 <= int(match[1]) <= 90:
+        raise OptionError(f"window {text!r} is not allowed: give whole days from 7d to 90d, such as 30d")
+    return int(match[1])
+
+
+def service_name(text: str) -> str:
+    """Reads a service's name; raises `OptionError` for what cannot stand in a PromQL matcher as it is."""
+    if not re.fullmatch(r"[A-Za-z0-9_./:-]{1,200}", text):
+        raise OptionError(f"service {text!r} is not allowed: give letters, digits and _ . / : -")
+    return text
+
+
+def service_objectives(texts: Iterable[str]) -> dict[str, float]:
+    """Reads `SERVICE=PERCENT` arguments; raises `OptionError`, also for a service that is given twice."""
+    return _each_once(texts, "service objective", service_objective)
+
+
+def service_objective(text: str) -> tuple[str, float]:
+    """Reads `SERVICE=PERCENT`; raises `OptionError`."""
+    service, value = _pair(text, "service objective", "SERVICE=PERCENT, such as chat=99.9")
+    return service_name(service), percent(value, f"objective of {service}")
+
+
+def label_name(text: str, what: str) -> str:
+    """Reads the name of a label that goes through all rules; raises `OptionError` for one that has another use."""
+    if not re.fullmatch(_LABEL, text) or text.startswith("__"):
+        raise OptionError(f"{what} {text!r} is not allowed: give a Prometheus label name, such as job")
+    if text in RESERVED:
+        raise OptionError(f"{what} {text!r} is not allowed: the rules use this label themselves; give another one")
+    return text
+
+
+def set_name(text: str) -> str:
+    """Reads the name of a set of rules, which starts the names of its groups and series; raises `OptionError`."""
+    if text and not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_]{0,39}", text):
+        raise OptionError(f"name {text!r} is not allowed: give up to 40 letters, digits and _, starting with a letter")
+    return text
+
+
+def selector(text: str) -> str:
+    """Reads one PromQL matcher; raises `OptionError`."""
+    match = re.fullmatch(rf'({_LABEL})(=~|!~|!=|=)"([^"\\\n{{}}]*)"', text)
+    if not match:
+        raise OptionError(f'selector {text!r} is not allowed: give one PromQL matcher, such as cluster="prod"')
+    label, operator, value = match.groups()
+    if label in (*ALERT_LABELS, *SOME_SERIES_ONLY, "__name__"):
+        raise OptionError(f"selector {text!r} is not allowed: not all series have {label}; give a label of all of them")
+    fault = _regex_fault(value) if "~" in operator else ""
+    if fault:
+        raise OptionError(f"selector {text!r} is not allowed: {fault}; give a regular expression of Prometheus (RE2)")
+    return text
+
+
+def severity(text: str) -> tuple[str, str]:
+    """Reads `page=critical`; raises `OptionError`."""
+    allowed = "NAME=VALUE with NAME one of " + ", ".join(SEVERITIES)
+    name, value = _pair(text, "severity", allowed)
+    if name not in SEVERITIES or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value):
+        raise OptionError(f"severity {text!r} is not allowed: give {allowed}, such as page=critical")
+    return name, value
+
+
+def severities(texts: Iterable[str]) -> dict[str, str]:
+    """Reads the names in use for page, ticket and info; raises `OptionError` when two of them are the same."""
+    named = {name: name for name in SEVERITIES} | _each_once(texts, "severity", severity)
+    if len(set(named.values())) < len(named):
+        given = ", ".join(f"{name}={value}" for name, value in named.items())
+        raise OptionError(
+            f"severity: {given} is not allowed: give three different names, or nobody can tell them apart"
+        )
+    return named
+
+
+def team(text: str) -> Team:
+    """Reads `LABEL=VALUE=RECEIVER`; raises `OptionError`."""
+    allowed = "LABEL=VALUE=RECEIVER, such as namespace=checkout=checkout-on-call"
+    label, rest = _pair(text, "team", allowed)
+    value, separator, receiver = rest.rpartition("=")
+    if not (separator and re.fullmatch(r"[A-Za-z0-9_./:-]{1,200}", value)):
+        raise OptionError(f"team {text!r} is not allowed: give {allowed}")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", receiver):
+        raise OptionError(f"receiver {receiver!r} is not allowed: give up to 63 letters, digits and _ . -")
+    return Team(label, value, receiver)
+
+
+def runbooks(text: str) -> str:
+    """Reads the address that runbook links start with; raises `OptionError`."""
+    if not re.fullmatch(r"https?://[^\s\"'<>{}?#]+", text):
+        raise OptionError(f"runbook base {text!r} is not allowed: give an http(s) address that a file name can follow")
+    return text.rstrip("/")
+
+
+def thresholds(texts: Iterable[str], shares: Mapping[str, Share]) -> dict[str, Share]:
+    """Reads the thresholds given over the present `shares`; raises `OptionError`, also for a class given twice."""
+    return {**shares, **_each_once(texts, "threshold", lambda text: threshold(text, shares))}
+
+
+def threshold(text: str, shares: Mapping[str, Share]) -> tuple[str, Share]:
+    """Reads `CLASS=PERCENT` or `CLASS=PERCENT:MINIMUM` over the present `shares`; raises `OptionError`."""
+    allowed = "CLASS=PERCENT or CLASS=PERCENT:MINIMUM with CLASS one of " + ", ".join(sorted(shares))
+    name, value = _pair(text, "threshold", allowed)
+    if name not in shares:
+        raise OptionError(f"threshold {text!r}: no share is watched for {name!r}; give {allowed}")
+    ratio, _, minimum = value.partition(":")
+    number = _number(ratio, f"threshold of {name}", "a percentage between 0 and 100")
+    if not 0 < number < 100:
+        raise OptionError(f"threshold of {name} {ratio!r} is not allowed: give a percentage between 0 and 100")
+    if minimum and not re.fullmatch(r"[1-9]\d{0,6}", minimum, re.ASCII):
+        raise OptionError(f"minimum of {name} {minimum!r} is not allowed: give a whole number of events from 1 on")
+    return name, Share(number, shares[name].window, int(minimum or shares[name].minimum))
+
+
+def consistent(options: Options) -> Options:
+    """The options if they fit together; raises `OptionError` otherwise."""
+    _selectable(options)
+    _routable(options)
+    return options
+
+
+def _selectable(options: Options) -> None:
+    """Two equality matchers of one label leave no series; a service that they exclude is never seen."""
+    fixed: dict[str, str] = {}
+    for text in options.selectors:
+        label, operator, value = re.split(r'(=~|!~|!=|=)"', text.rstrip('"'), maxsplit=1)
+        if operator == "=" and fixed.setdefault(label, value) != value:
+            raise OptionError(f'selectors: no series has both {label}="{fixed[label]}" and {label}="{value}"; give one')
+
+
+def _routable(options: Options) -> None:
+    known = (*options.scope, PROVIDER, MODEL)
+    owners: dict[tuple[str, str], str] = {}
+    for owner in options.teams:
+        if owner.label not in known:
+            allowed = ", ".join(known)
+            raise OptionError(f"team: no alert carries the label {owner.label!r}; give one of {allowed}")
+        if owners.setdefault((owner.label, owner.value), owner.receiver) != owner.receiver:
+            raise OptionError(f"team: {owner.label}={owner.value} has two receivers; the second would hear nothing")
+
+
+def _regex_fault(pattern: str) -> str:
+    """What RE2 would refuse in a regular expression without backslashes and braces; empty when nothing is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(re.sub(r"\(\?[imsU-]+\)", "", pattern))
+    except re.error as error:
+        return str(error)
+    outside = re.sub(r"\[\^?\]?[^\]]*\]", "x", pattern)
+    foreign = re.search(r"\(\?(?!P<|[imsU-]*[:)]).?.?|[*+?]\+", outside)
+    return f"{foreign[0]} is no part of it" if foreign else ""
+
+
+def _each_once(texts: Iterable[str], what: str, read: Callable[[str], tuple[str, T]]) -> dict[str, T]:
+    found: dict[str, T] = {}
+    for text in texts:
+        name, value = read(text)
+        if found.setdefault(name, value) != value:
+            raise OptionError(f"{what}: {name} is given twice with different values; give it once")
+    return found
+
+
+def _pair(text: str, what: str, allowed: str) -> tuple[str, str]:
+    key, separator, value = text.partition("=")
+    if not (key and separator and value):
+        raise OptionError(f"{what} {text!r} is not allowed: give {allowed}")
+    return key, value
+
+
+def _number(text: str, what: str, allowed: str) -> float:
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", text, re.ASCII):
+        raise OptionError(f"{what} {text!r} is not a number: give {allowed}")
+    return float(text)
