@@ -65,7 +65,7 @@ PLACES: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
     "exceptions": ((exceptions,), ("read",)),
     "listener": ((stainless_tap,), ("follow", "is_stream")),
     "call settled": ((Invocation,), ("settle", "failed", "exhausted")),
-    "keeper": ((Invocation, StreamFinalizer), ("keep", "end")),
+    "finalizer": ((Invocation, StreamFinalizer), ("attach_finalizer", "end")),
     "sink open": ((Recorder,), ("open",)),
     "sink leave": ((Recorder,), ("leave",)),
     "every member of the sink": ((Recorder,), ("open", "leave", "retried", "close")),
@@ -135,7 +135,9 @@ def unlogged(caplog) -> None:
     caplog.set_level(logging.CRITICAL, "llm_errors")
 
 
-OUR_SPAN_ENDS = [p for p in PLACES if not p.startswith(("span", "every member of the sink", "call settled", "keeper"))]
+OUR_SPAN_ENDS = [
+    p for p in PLACES if not p.startswith(("span", "every member of the sink", "call settled", "finalizer"))
+]
 
 
 @pytest.mark.parametrize("place", OUR_SPAN_ENDS)

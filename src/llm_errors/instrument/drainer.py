@@ -69,14 +69,14 @@ def _drain() -> None:
         quietly("drop", None, action)
 
 
-def at_exit(keeper: "StreamFinalizer") -> None:
-    """End the keeper when the process ends, should it still count: before the exporters' last flush."""
-    _open.add(keeper)
+def at_exit(finalizer: "StreamFinalizer") -> None:
+    """End the finalizer when the process ends, should it still count: before the exporters' last flush."""
+    _open.add(finalizer)
 
 
 def _end_all() -> None:
-    for keeper in list(_open):
-        quietly("exit", None, keeper.end)
+    for finalizer in list(_open):
+        quietly("exit", None, finalizer.end)
 
 
 if hasattr(os, "register_at_fork"):

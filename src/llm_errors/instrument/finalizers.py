@@ -20,12 +20,12 @@ class StreamFinalizer:
     __slots__ = ("__weakref__", "_call", "_number", "_unread")
 
     def __init__(self, call: "Invocation", unread: Callable[[], Answer] | None = None) -> None:
-        self._call, self._number, self._unread = call, call.keeps, unread
+        self._call, self._number, self._unread = call, call.finalizer_number, unread
 
     @property
     def counts(self) -> bool:
-        """Whether the call is still open, and this its last keeper."""
-        return bool(self._call.unsettled) and self._number == self._call.keeps
+        """Whether the call is still open, and this its last finalizer."""
+        return bool(self._call.unsettled) and self._number == self._call.finalizer_number
 
     def end(self) -> None:
         """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
@@ -56,7 +56,7 @@ class StreamFinalizer:
 
 
 def finalizer_of(holder: Any, through: str = "") -> StreamFinalizer | None:
-    """The keeper that is tied to an object, or to the one that it holds in the attribute `through`."""
+    """The finalizer that is tied to an object, or to the one that it holds in the attribute `through`."""
     kept: Any = vars(holder)
     if through and FINALIZER not in kept:
         kept = vars(kept[through])

@@ -49,12 +49,12 @@ class Invocation:
         "ambient",
         "args",
         "counted",
-        "heard",
+        "finalizer_number",
         "info",
         "instance",
         "instead",
-        "keeps",
         "kwargs",
+        "parsed",
         "running",
         "stopped",
         "unsettled",
@@ -75,11 +75,11 @@ class Invocation:
         self.instance, self.args, self.kwargs = instance, args, kwargs or {}  # what the SDK is to be called with
         self.ambient = ambient
         self.running = True
-        self.heard = NOTHING  # the last result that the SDK has parsed, or `RETURNED`
+        self.parsed = NOTHING  # the last result that the SDK has parsed, or `RETURNED`
         self.stopped: float | None = None  # when the answer was there, if it is judged only later
         self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
         self.counted = False
-        self.keeps = 0  # the number of the keeper that may end the call
+        self.finalizer_number = 0  # the number of the finalizer that may end the call
         self.unsettled = [True]  # popped once: list.pop is atomic, whichever thread settles
         self._retries = 0
         self._pending: Evidence | None = None
@@ -152,8 +152,8 @@ class Invocation:
             return
         evidence = quietly("failure", _UNREADABLE, self._read, exc)
         answer = self._seen()
-        if self.heard is not NOTHING and self.heard is not RETURNED and not causes.is_of_a_request(evidence):
-            answer = quietly("answer", answer, self.info.reader.whole, self.heard)
+        if self.parsed is not NOTHING and self.parsed is not RETURNED and not causes.is_of_a_request(evidence):
+            answer = quietly("answer", answer, self.info.reader.whole, self.parsed)
             if answer.suspicion is not None:  # the SDK raised over what it had parsed: that tells why
                 evidence = replace(answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
         self.settle(answer, evidence)
@@ -194,15 +194,15 @@ class Invocation:
             self._retries,
             self.counted,
         )
-        self.heard = NOTHING
+        self.parsed = NOTHING
         if self._layer is not None:
             self._layer.ended(evidence is not None or cancelled)
         self._recorder.close(self._scope, ending)
 
     # --- streams ---
 
-    def follow(self, iterator: Any, keeper: "StreamFinalizer | None" = None) -> Generator[Any, None, Any]:
-        """Pass chunks through and look at each. `keeper` notices when the iterator is dropped before its first step."""
+    def follow(self, iterator: Any, finalizer: "StreamFinalizer | None" = None) -> Generator[Any, None, Any]:
+        """Pass chunks through and look at each. `finalizer` notices when the iterator is dropped before its first step."""
         look = self._begin_chunks()
         try:
             while True:
@@ -220,7 +220,7 @@ class Invocation:
             if self.unsettled:
                 drainer.settle(self.abandoned)
 
-    async def follow_async(self, iterator: Any, keeper: "StreamFinalizer | None" = None) -> AsyncIterator[Any]:
+    async def follow_async(self, iterator: Any, finalizer: "StreamFinalizer | None" = None) -> AsyncIterator[Any]:
         """The same for an async iterator."""
         look = self._begin_chunks()
         try:
@@ -263,15 +263,15 @@ class Invocation:
             answer = answer._replace(suspicion=said if said and said.embedded else no_stream)
         self.settle(answer)
 
-    def keep(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
+    def attach_finalizer(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
         """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too.
 
         The last object counts: a raw response that has been parsed into a stream may go.
         """
-        self.keeps += 1
-        vars(holder)[FINALIZER] = keeper = StreamFinalizer(self, unread)
-        drainer.at_exit(keeper)
+        self.finalizer_number += 1
+        vars(holder)[FINALIZER] = finalizer = StreamFinalizer(self, unread)
+        drainer.at_exit(finalizer)
 
-    def keep_too(self, holder: Any, other: Any) -> None:
+    def share_finalizer(self, holder: Any, other: Any) -> None:
         """Let a second object, such as the observer of a body, end what the first one keeps."""
         vars(other)[FINALIZER] = vars(holder)[FINALIZER]

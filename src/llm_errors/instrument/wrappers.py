@@ -97,9 +97,9 @@ class Edge:
 
     def closed(self, holder: Any) -> None:
         """The application closed a stream or a raw response."""
-        keeper = quietly("close", None, finalizer_of, holder, self.target.through)
-        if keeper is not None:
-            quietly("close", None, keeper.end)
+        finalizer = quietly("close", None, finalizer_of, holder, self.target.through)
+        if finalizer is not None:
+            quietly("close", None, finalizer.end)
 
 
 def _call(edge: Edge, original: Function) -> Function:
@@ -239,9 +239,9 @@ def _span_end(edge: Edge, original: Function) -> Function:
 
 def _body_end(edge: Edge, original: Function) -> Function:
     def wrapper(self: Any, how: str, error: BaseException | None = None) -> Any:
-        keeper = quietly("close", None, finalizer_of, self)
-        if keeper is not None:
-            quietly("close", None, keeper.body_ended, how, error)
+        finalizer = quietly("close", None, finalizer_of, self)
+        if finalizer is not None:
+            quietly("close", None, finalizer.body_ended, how, error)
         return original(self, how, error)
 
     return wrapper

@@ -65,11 +65,11 @@ class GoogleInteractions:
     def returned(self, call: Invocation, result: Any) -> None:
         """An interaction, a stream, or a raw response: judged if its body is there, else when it is parsed."""
         if not hasattr(result, "_parser"):
-            _heard(call, result)
+            _read(call, result)
         elif (body := exceptions.loaded_body(result.http_response)) is not None:
             call.judge(parsed(body))
         else:
-            call.keep(result, Answer)
+            call.attach_finalizer(result, Answer)
             result._parser = _listening(call, result._parser)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
@@ -79,13 +79,13 @@ class GoogleInteractions:
 
 
 def _follow(call: Invocation, stream: Any) -> None:
-    call.keep(stream)
+    call.attach_finalizer(stream)
     follow = call.follow_async if hasattr(stream, "__anext__") else call.follow
     stream.generator = follow(stream.generator)
 
 
 def _listening(call: Invocation, parser: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The parser of a raw response, with an ear to what it gives."""
+    """The parser of a raw response that also shows us what it gives."""
 
     async def listen_async(response: Any) -> Any:
         try:
@@ -93,7 +93,7 @@ def _listening(call: Invocation, parser: Callable[[Any], Any]) -> Callable[[Any]
         except BaseException as exc:
             quietly("failed", None, call.failed, exc)
             raise
-        quietly("answer", None, _heard, call, result)
+        quietly("answer", None, _read, call, result)
         return result
 
     def listen(response: Any) -> Any:
@@ -102,13 +102,13 @@ def _listening(call: Invocation, parser: Callable[[Any], Any]) -> Callable[[Any]
         except BaseException as exc:
             quietly("failed", None, call.failed, exc)
             raise
-        quietly("answer", None, _heard, call, result)
+        quietly("answer", None, _read, call, result)
         return result
 
     return listen_async if inspect.iscoroutinefunction(parser) else listen
 
 
-def _heard(call: Invocation, result: Any) -> None:
+def _read(call: Invocation, result: Any) -> None:
     if hasattr(result, "generator"):
         _follow(call, result)
     else:

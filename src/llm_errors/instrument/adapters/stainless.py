@@ -20,7 +20,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import bodies, exceptions, results, retry_after
 from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, number, parsed, text
-from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, keep_native, listener
+from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
 from llm_errors.instrument.endpoints import address_of, provider_of
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import NOTHING, RETURNED, Invocation
@@ -145,7 +145,7 @@ class Stainless:
             return
         client: Any = type(call.instance)
         if _asks_for_no_more(vars(options), call.instance) and _is_returned(client, self.package, wanted):
-            call.heard = RETURNED
+            call.parsed = RETURNED
             return
         options = copy(options)
         options.post_parser = listener(call, options.post_parser, wanted)
@@ -155,15 +155,15 @@ class Stainless:
             call.kwargs = {**call.kwargs, "options": options}
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """What was heard is the answer; a raw one that nobody has parsed yet ends when it is parsed, closed or dropped.
+        """What the SDK parsed is the answer; a raw one ends when the application parses, closes or drops it.
 
         While the call still runs, before the SDK ends its own span, only what is whole is judged.
         """
-        heard = call.heard
-        if heard is RETURNED and (hasattr(type(result), _OF_MODELS) or not is_stream(result)):
+        answer = call.parsed
+        if answer is RETURNED and (hasattr(type(result), _OF_MODELS) or not is_stream(result)):
             call.settle(call.info.reader.whole(result))
-        elif heard is not NOTHING and heard is not RETURNED:
-            call.judge(result if type(result) is type(heard) else heard)
+        elif answer is not NOTHING and answer is not RETURNED:
+            call.judge(result if type(result) is type(answer) else answer)
         elif call.running:
             body = exceptions.loaded_body(field(result, "http_response", "response"))
             if body is not None and not call.info.stream:
@@ -190,8 +190,8 @@ class Stainless:
         if body is not None:
             call.stopped = perf_counter()
         if finalizer_of(result) is None:
-            call.keep(result, Answer if own else Unread(call, response))
-        keep_native(call, result, response)
+            call.attach_finalizer(result, Answer if own else Unread(call, response))
+        share_with_native_span(call, result, response)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
         """From the failed response, or else from the exception that the SDK is handling."""

@@ -1,4 +1,4 @@
-"""How an answer of the Stainless family is heard: parsed by the SDK, as a stream, or raw and perhaps never parsed."""
+"""How an answer of the Stainless family is read: parsed by the SDK, as a stream, or raw and perhaps never parsed."""
 
 import sys
 from collections.abc import Callable
@@ -22,11 +22,11 @@ def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], An
     chained = original if callable(original) else None
 
     def listen(result: Any) -> Any:
-        streamed, call.heard = False, NOTHING
+        streamed, call.parsed = False, NOTHING
         try:
             streamed = is_stream(result)
             if not streamed:
-                call.heard = parsed(result) if wanted in _TEXTS else result
+                call.parsed = parsed(result) if wanted in _TEXTS else result
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             report_internal_error("answer", error)
         try:
@@ -36,7 +36,7 @@ def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], An
                 quietly("failed", None, call.failed, exc)
             raise
         if not call.running and call.unsettled:
-            quietly("answer", None, *((follow, call, result) if streamed else (call.judge, call.heard)))
+            quietly("answer", None, *((follow, call, result) if streamed else (call.judge, call.parsed)))
         return final
 
     return listen
@@ -63,17 +63,17 @@ def follow(call: Invocation, stream: Any) -> None:
     if "html" in content_type or content_type.startswith("application/json"):
         call.instead = []
         tap_body(stream.response, call.instead)
-    call.keep(stream)
-    keep_native(call, stream, stream.response)
+    call.attach_finalizer(stream)
+    share_with_native_span(call, stream, stream.response)
     passing = call.follow_async if hasattr(stream, "__anext__") else call.follow
     stream._iterator = passing(stream._iterator)
 
 
-def keep_native(call: Invocation, holder: Any, response: Any) -> None:
+def share_with_native_span(call: Invocation, holder: Any, response: Any) -> None:
     """The SDK's own span over the body (anthropic 2) is written to before it ends."""
     native = field(field(response, "stream"), "stream_observer")
     if native is not None:
-        call.keep_too(holder, native)
+        call.share_finalizer(holder, native)
 
 
 class Unread:
