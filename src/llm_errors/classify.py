@@ -1,11 +1,12 @@
 """The decision: rows over evidence, and `classify`, which reads a failure first. Standard library only."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.extract import causes, exceptions, results
-from llm_errors.extract.fields import printable
+from llm_errors.extract.fields import CODE_LIMIT, printable
 from llm_errors.extract.redact import redact
 from llm_errors.rules import INDEX, Index
 from llm_errors.rules._rule import Rule
@@ -50,11 +51,17 @@ def _classify(failure: Any, provider: str, partial_output: bool) -> Classificati
 
 
 def decide(
-    evidence: Evidence, *, own: Index | None = None, messages: bool = True, partial_output: bool = False
+    evidence: Evidence,
+    *,
+    own: Index | None = None,
+    messages: bool = True,
+    partial_output: bool = False,
+    redaction: Callable[[str], str] = redact,
 ) -> Classification | None:
     """The row with the highest precedence decides; the user's own rows outrank ours. None if a user's row says healthy.
 
-    `messages` switches the rows on that match a provider's text.
+    `messages` switches the rows on that match a provider's text: they read it as it came. `redaction` says what of it
+    the verdict may repeat.
     """
     row = _best(own, evidence, messages) if own else None
     row = row or _best(INDEX, evidence, messages) or _fallback(evidence)
@@ -72,8 +79,8 @@ def decide(
         evidence=row.evidence,
         rule=row.id,
         status_code=evidence.status,
-        code=printable(_code(evidence, row)),
-        message=redact(evidence.message),
+        code=_told_code(_code(evidence, row)),
+        message=redaction(evidence.message),
         retryable=retryable and not partial,
         retry_after=evidence.retry_after,
         partial_output=partial,
@@ -87,6 +94,15 @@ def _code(evidence: Evidence, row: Rule) -> str:
     if row.finish or row.block:
         return natural
     return decided or (evidence.codes[0] if evidence.codes else natural)
+
+
+_NAME = re.compile(r"[A-Za-z_.]*|\d{1,9}")
+
+
+def _told_code(code: str) -> str:
+    """The printable part of a code; a server may have put a sentence in its place."""
+    told = printable(code)
+    return told if _NAME.fullmatch(told) else redact(told)[:CODE_LIMIT]
 
 
 def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:

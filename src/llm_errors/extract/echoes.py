@@ -1,0 +1,188 @@
+"""Removing what an error message repeats of a request: quoted texts, printed objects, and what follows words of parsing.
+
+A message that quotes goes on with words of the API's own (`plain_words`) up to its next quote; where it does not, the
+quote has not ended yet, since what a user wrote may hold quotes too.
+"""
+
+import re
+from itertools import islice, pairwise
+
+from llm_errors.extract.plain_words import MODEL, PLAIN, is_identifier
+
+ELLIPSIS = "…"
+
+_PAIRS = {
+    **{"'": "'", '"': '"', "`": "`", "“": "”", "„": "“”", "‘": "’", "«": "»", "‹": "›", "「": "」", "『": "』"},
+    **{"《": "》", "【": "】", "{": "}", "[": "]", "<": ">"},
+}
+_SYMMETRIC = "'\"`"
+_MARKS = {opener: re.compile("[" + re.escape(opener + closers) + "]") for opener, closers in _PAIRS.items()}
+_CANDIDATES = 16
+"""Signs that are tried as the end of one quote before the last one of the text is taken."""
+_OPENING = re.compile("[" + re.escape("".join(_PAIRS)) + "]")
+_HARMLESS = re.compile(
+    r"\[(?:[\d\s,.:-]{1,40}|Errno -?\d+|WinError \d+|SSL: [A-Z_]{3,60}|SSL|[a-z]{2,20}(?:_[a-z]{2,20}){1,4}|REDACTED)\]|<\d{3}>"
+)
+"""In brackets: numbers, error numbers of the system, a vendor's code."""
+_ECHOES = re.compile(
+    r"""
+    \b\w{0,40}?(?:invalid|pars(?:e|ing)|validat|malform|unexpected|unrecogni[sz]ed|unsupported|unknown|illegal|decod|
+       deseriali[sz]|unmarshal|tokeni[sz](?:e|ing)|schema|expect(?:ed|ing)|syntax|mismatch|ill-formed)\w*
+  | \b(?:must|should)\s(?:not\s)?(?:be|have|match|contain|start|end)\b | \b(?:not|n't|doesn’t)\s(?:an?\s)?(?:valid|match\w*|one\sof)\b
+  | \bgot\b | \binstead\sof\b | \b(?:you|user|client|caller)\s(?:have\s)?(?:sent|said|wrote|asked|entered|typed|passed|provided|supplied)\b
+  | \b\w{0,40}?(?:prompt|inputs?|contents?|texts?|messages?|quer(?:y|ies)|questions?|arg(?:ument)?s?|completions?|outputs?|responses?|
+       answers?|body|payload|documents?|data|values?|fields?|strings?|instructions?|user|assistant|system|tools?|functions?|
+       raw|said|sent|received|provided|submitted|given|request|phrases?|words?|terms?|snippets?|excerpts?|near|found|
+       flagged|blocked|filtered|refused|rejected|denied|violat\w+|detected|here|saw|was|is|reads?)["'`]?\s*(?:[:：=]|->|=>)
+  | 无效|非法|解析|校验|参数|不合法|敏感|格式|内容|無効|不正|引数|解釈|유효하지|잘못된|파싱|구문 | \bung[uü]ltig\w*|\bnicht\slesbar
+  | \binvalide\w*|\binv[aá]lid[oa]s?|\bn[ao]o?\s(?:es\s)?v[aá]lid[oa]s? | \banalys(?:er|e)\b | \banalizar\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words of parsing and validation, and words of what a request holds before a colon or an equals sign."""
+_RUN = re.compile(r"…(?:[\s…]*…)+")
+_TOKEN = re.compile(
+    rf"""(?P<sign>[\s,;:.!?()/=<>*+–—-]+|…|\[REDACTED\])
+      | (?P<named>{MODEL}(?![\w-]))
+      | (?P<path>[A-Za-z][\w-]*(?:\[\d{{0,4}}\]|\.\d{{1,4}}|\.[A-Za-z_][\w-]*)+(?!\w))
+      | (?P<error>[A-Z][A-Za-z]{{2,40}}(?:Error|Exception)(?!\w))
+      | (?P<amount>\d[\d,.]{{0,14}}(?=\s?(?:tokens?|characters?|chars?|bytes?|seconds?|images?|items?|[KMG]?B|ms|s|px|MB)\b))
+      | (?P<number>-?\d{{1,4}}(?:\.\d{{1,3}})?(?![\w.-]*\w))
+      | (?P<word>[A-Za-z]+(?:[-_][A-Za-z]+)*(?:['’](?:s|t|re|ll))?(?![\w-]))""",
+    re.VERBOSE,
+)
+_PERSONAL = re.compile(
+    r"""(?!(?:support|sales|help|billing|contact|security|info)@)[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+
+      | (?<=\S)\?[\w.%~-]+=[^\s'"`)]*                    # the query of a URL
+      | (?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])             # social security numbers
+      | (?<![\w-])(?:\d[ -]?){13,19}(?![\w-])            # card numbers
+      | (?<![\w-])\+\d[\d ()-]{7,18}\d                   # telephone numbers
+    """,
+    re.VERBOSE,
+)
+
+
+def without_echoes(text: str) -> str:
+    """The text with `…` for all that may be a user's."""
+    clean = _without_quotes(_PERSONAL.sub(ELLIPSIS, text))
+    told = _ECHOES.search(clean)
+    if told is None:
+        return clean
+    known = _known_words(clean[: told.start()]) + told[0] + _until_unknown(clean[told.end() :])
+    return _RUN.sub(ELLIPSIS, known)
+
+
+def _without_quotes(text: str) -> str:
+    kept, at = [], 0
+    for opening in iter(lambda: _next_opening(text, at), None):
+        harmless = _HARMLESS.match(text, opening)
+        end = harmless.end() if harmless else _end_of_quote(text, opening)
+        inside = text[opening + 1 : end - 1]
+        keep = harmless or is_identifier(inside)
+        kept += (text[at:opening], text[opening:end] if keep else ELLIPSIS)
+        at = end
+    return "".join(kept) + text[at:]
+
+
+def _next_opening(text: str, at: int) -> int | None:
+    for found in _OPENING.finditer(text, at):
+        if _opens(text, found.start()):
+            return found.start()
+    return None
+
+
+def _opens(text: str, at: int) -> bool:
+    """Whether a sign at this place may open a quote. An apostrophe, and the index of a path, do not."""
+    before = text[at - 1 : at]
+    if text[at] == "[":
+        return not re.match(r"\[\d{0,4}\]", text[at:])
+    if text[at] == "<":
+        return text[at + 1 : at + 2] not in (" ", "=", "")
+    if text[at] not in _SYMMETRIC or not (before.isalnum() or before == "_"):
+        return True
+    return before in "bu" and not text[max(at - 2, 0) : at - 1].isalnum()
+
+
+def _end_of_quote(text: str, opening: int) -> int:
+    """Where the quote ends that opens here: behind the last sign that may close it, unless plain words follow before."""
+    opener, closers = text[opening], _PAIRS[text[opening]]
+    marks = (mark.start() for mark in _MARKS[opener].finditer(text, opening + 1))
+    ends = list(islice((at for at in marks if not _is_apostrophe(text, at)), _CANDIDATES))
+    for at, following in pairwise(ends):
+        if text[at] in closers and _opens_plainly(text, at + 1, following, opener):
+            return at + 1
+    last = max(map(text.rfind, closers)) if len(ends) == _CANDIDATES else (ends or [-1])[-1]
+    return last + 1 if last > opening and text[last] in closers else len(text)
+
+
+def _opens_plainly(text: str, start: int, opening: int, opener: str) -> bool:
+    """Whether the next quote opens here, with nothing but plain words before it."""
+    return text[opening] == opener and _opens(text, opening) and _is_plain(text[start:opening])
+
+
+def _is_apostrophe(text: str, at: int) -> bool:
+    return text[at] in "'’" and text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum()
+
+
+def _is_plain(text: str) -> bool:
+    return _plain_until(text) == len(text)
+
+
+def _plain_until(text: str) -> int:
+    """Where the first thing stands that is no word of the API's own."""
+    at = 0
+    while at < len(text):
+        end = _known(text, at)
+        if end is None:
+            break
+        at = end
+    return at
+
+
+def _known(text: str, at: int) -> int | None:
+    """The end of the word, number, sign or quoted identifier that stands here, if it is one of the API's own."""
+    if text[at] in _PAIRS:
+        harmless = _HARMLESS.match(text, at)
+        if harmless:
+            return harmless.end()
+        end = text.find(_PAIRS[text[at]][0], at + 1) + 1
+        return end if end and is_identifier(text[at + 1 : end - 1]) else None
+    token = _TOKEN.match(text, at)
+    if token is None:
+        return None
+    said = token["word"] or token["path"]
+    return token.end() if not said or is_identifier(said) or _is_spoken(said) else None
+
+
+def _is_spoken(said: str) -> bool:
+    """Whether words that are joined by capitals, dots and other signs are all the API's own."""
+    return all(part.lower() in PLAIN for part in _PARTS.findall(said) if part not in _ENDINGS)
+
+
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_ENDINGS = ("s", "t", "re", "ll")
+"""What may stand behind an apostrophe."""
+
+
+def _until_unknown(text: str) -> str:
+    """The text up to the first thing that may be a user's: what that is goes on to the end, for all that is known."""
+    at = _plain_until(text)
+    return text if at == len(text) else text[:at] + ELLIPSIS
+
+
+def _known_words(text: str) -> str:
+    """The text with `…` for each run of what may be a user's."""
+    kept, at = [], 0
+    while at < len(text):
+        end = _known(text, at)
+        if end is None:
+            end = _UNKNOWN.match(text, at).end()  # type: ignore[union-attr]  # it matches at least one character
+            if kept[-1:] != [ELLIPSIS]:
+                kept.append(ELLIPSIS)
+        else:
+            kept.append(text[at:end])
+        at = end
+    return "".join(kept)
+
+
+_UNKNOWN = re.compile(r"\w+|.", re.DOTALL)
