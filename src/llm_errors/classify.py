@@ -8,6 +8,7 @@ from llm_errors.evidence import Classification, Evidence
 from llm_errors.extract import causes, exceptions, results
 from llm_errors.extract.fields import CODE_LIMIT, printable
 from llm_errors.extract.redact import redact
+from llm_errors.providers import dialect_of_provider
 from llm_errors.rules import INDEX, Index
 from llm_errors.rules._rule import Rule
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
@@ -43,9 +44,7 @@ def _classify(failure: Any, provider: str, partial_output: bool) -> Classificati
         if exceptions.is_cancellation(failure):
             return None
         first = exceptions.first_failure(failure)
-        return decide(
-            exceptions.read(first, causes.dialect_of_provider(provider), provider), partial_output=partial_output
-        )
+        return decide(exceptions.read(first, dialect_of_provider(provider), provider), partial_output=partial_output)
     suspicion = results.read(failure)
     return decide(suspicion, partial_output=partial_output) if suspicion else None
 

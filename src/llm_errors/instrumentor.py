@@ -11,7 +11,7 @@ from opentelemetry import trace
 from opentelemetry._logs import get_logger
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 
-from llm_errors import safety, semconv
+from llm_errors import providers, safety, semconv
 from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
 from llm_errors.rules import Index
@@ -47,12 +47,12 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         safety.quietly("instrument", None, self._start, kwargs, strict)
 
     def _start(self, given: dict[str, Any], strict: bool) -> None:
-        settings = read_settings(given, sdks=tuple(a.sdk for a in ALL))
+        settings = read_settings(given, sdks=providers.names())
         recorder, instruments = build_recorder(settings, given)
         safety.configure(strict=strict, count=instruments.failed_ourselves)
         self.patcher = Patcher(recorder)
         for adapter in ALL:
-            if adapter.sdk not in settings.disabled_sdks:
+            if adapter.row.name not in settings.disabled_sdks:
                 self.patcher.install(adapter)
 
     def _uninstrument(self, **kwargs: Any) -> None:

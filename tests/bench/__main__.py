@@ -14,6 +14,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from statistics import median
 
+from llm_errors import providers
+
 ROOT = Path(__file__).parents[2]
 PEERS = ("official", "openinference")
 VARIANTS = ("minimum", "ours", "adopted", *PEERS)
@@ -62,9 +64,8 @@ def start_up(ours: bool) -> tuple[float, str]:
     others = {e.name for e in entry_points(group="opentelemetry_instrumentor")} - ({"llm_errors"} if ours else set())
     env = {**os.environ, "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": ",".join(sorted(others))}
     env |= {f"OTEL_{signal}_EXPORTER": "none" for signal in ("TRACES", "METRICS", "LOGS")}
-    program = (
-        "import sys; print(*{'openai', 'anthropic', 'google.genai', 'groq', 'httpx', 'httpx2'} & set(sys.modules))"
-    )
+    sdks = {row.package for row in providers.SDKS} | {"httpx", "httpx2"}
+    program = f"import sys; print(*{sdks!r} & set(sys.modules))"
     command = [str(Path(sys.executable).with_name("opentelemetry-instrument")), sys.executable, "-c", program]
     began = time.perf_counter()
     done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)

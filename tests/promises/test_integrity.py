@@ -26,7 +26,7 @@ def targets() -> list[tuple[type, str]]:
 
     found = []
     for adapter in ALL:
-        if adapter.sdk not in ("openai", "anthropic", "google-genai"):
+        if adapter.row.name not in ("openai", "anthropic", "google-genai"):
             continue
         for target in adapter.targets():
             try:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from llm_errors import providers
 from llm_errors.testing.provider import Reply
 from tests.promises.wire import APIS, CHAT, call, failure, until, whole
 
@@ -91,10 +92,11 @@ def test_a_spawned_child(provider):
     assert json.loads(said) == {"ok": 1}
 
 
-LOADED = """
+SDKS = sorted({root for row in providers.SDKS for root in (row.package, *row.roots)})
+HEAVY = ["aiohttp", "boto3", "botocore", "cohere", "httpx", "httpx2", "litellm", "mistralai", "requests"]
+LOADED = f"""
 import sys
-print([m for m in ("openai", "anthropic", "google.genai", "groq", "together", "cerebras", "writerai", "fireworks", "boto3",
-    "botocore", "mistralai", "cohere", "litellm", "httpx", "httpx2", "aiohttp", "requests", "grpc") if m in sys.modules])
+print([m for m in {[*SDKS, *HEAVY]!r} if m in sys.modules])
 """
 
 

@@ -1,20 +1,20 @@
-"""groq, together, cerebras, writer and fireworks: one family, each with quirks of its own in streams."""
+"""The SDKs that speak openai's dialect through a generated client of their own: one family, each with quirks in streams."""
 
 import importlib
 import json
 
 import pytest
 
+from llm_errors import providers
 from llm_errors.testing.provider import Reply
 
 MESSAGES = [{"role": "user", "content": "hi"}]
 SDKS = {
-    "groq": ("groq", "Groq", "groq"),
-    "together": ("together", "Together", "together_ai"),
-    "cerebras": ("cerebras.cloud.sdk", "Cerebras", "cerebras"),
-    "writer": ("writerai", "Writer", "writer"),
-    "fireworks": ("fireworks", "Fireworks", "fireworks_ai"),
+    row.name: (row.package, row.clients[0].name, row.provider)
+    for row in providers.SDKS
+    if row.family == "stainless" and row.clients[0].provider == row.provider
 }
+"""SDKs of one client class, which alone tells the provider: package, class, provider."""
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 

@@ -10,7 +10,7 @@ import typing
 
 import pytest
 
-from llm_errors import classify
+from llm_errors import classify, providers
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
 from llm_errors.extract import anthropic as anthropic_reader
@@ -18,13 +18,9 @@ from llm_errors.extract import google, google_interactions, openai_chat
 from llm_errors.extract.answer import suspect
 
 SDKS = {
-    "openai": ("openai", "OpenAI"),
-    "anthropic": ("anthropic", "Anthropic"),
-    "groq": ("groq", "Groq"),
-    "together": ("together", "Together"),
-    "cerebras": ("cerebras.cloud.sdk", "Cerebras"),
-    "writer": ("writerai", "Writer"),
-    "fireworks": ("fireworks", "Fireworks"),
+    row.name: (row.package, row.clients[0].name)
+    for row in providers.SDKS
+    if row.family == "stainless" and row.dialect != "google"
 }
 STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 501, 502, 503, 504, 520, 529)
 NAMELESS = {

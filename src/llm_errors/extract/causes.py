@@ -6,6 +6,7 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract.fields import field
+from llm_errors.providers import dialect_of_package
 
 DEPTH = 12
 """Links of a chain, and members of a group, that are ever looked at."""
@@ -20,40 +21,6 @@ TRANSPORT_PACKAGES = frozenset(
     )
 )
 _TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
-
-DIALECT_BY_PACKAGE = {
-    "openai": "openai",
-    "groq": "openai",
-    "together": "openai",
-    "cerebras": "openai",
-    "writerai": "openai",
-    "fireworks": "openai",
-    "anthropic": "anthropic",
-    "google.genai": "google",
-    "google.api_core": "google",
-    "google.auth": "google",
-    "grpc": "google",
-    "botocore": "bedrock",
-    "mistralai": "mistral",
-    "cohere": "cohere",
-    "litellm": "openai",
-}
-"""Wire dialect of the SDK an exception class comes from. gRPC statuses are Google's canonical codes."""
-
-_DIALECT_BY_PROVIDER = {
-    "anthropic": "anthropic",
-    "gcp.gemini": "google",
-    "gcp.vertex_ai": "google",
-    "gcp.gen_ai": "google",
-    "aws.bedrock": "bedrock",
-    "mistral_ai": "mistral",
-    "cohere": "cohere",
-}
-
-
-def dialect_of_provider(provider: str) -> str:
-    """The wire dialect of a value of `gen_ai.provider.name`: most others speak openai's."""
-    return _DIALECT_BY_PROVIDER.get(provider, "openai" if provider else "")
 
 
 def is_of_a_request(evidence: Evidence) -> bool:
@@ -123,4 +90,4 @@ def is_transport(qualified: tuple[str, ...]) -> bool:
 
 def dialect_of(qualified: tuple[str, ...]) -> str:
     """The wire dialect of the SDK the exception comes from; empty for a foreign one."""
-    return next((d for n in qualified if (d := DIALECT_BY_PACKAGE.get(n.rpartition(".")[0]))), "")
+    return next((d for n in qualified if (d := dialect_of_package(n.rpartition(".")[0]))), "")

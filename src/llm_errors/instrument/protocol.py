@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
+from llm_errors.providers import Sdk
 
 if TYPE_CHECKING:
     from llm_errors.instrument.invocation import Invocation
@@ -59,18 +60,8 @@ class Adapter(Protocol):
     """Everything the patcher asks of an SDK family."""
 
     @property
-    def sdk(self) -> str:
-        """The name in `LLM_ERRORS_DISABLED_SDKS`."""
-        ...
-
-    @property
-    def distribution(self) -> str:
-        """The PyPI distribution."""
-        ...
-
-    @property
-    def versions(self) -> str:
-        """The range of versions it is tested with, as a version specifier."""
+    def row(self) -> Sdk:
+        """The SDK's row in the table."""
         ...
 
     def targets(self) -> Iterable[Target]:

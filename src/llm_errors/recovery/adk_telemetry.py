@@ -6,12 +6,13 @@ No spans: in a callback the model call's own span is not current any more. Count
 from time import perf_counter
 from typing import Any
 
+from llm_errors import providers
 from llm_errors.call import CallInfo
 from llm_errors.extract.answer import Answer
-from llm_errors.instrument.adapters.adk import ADAPTERS
+from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.invocation import Invocation
 
-_ADK = ADAPTERS[0]
+ADK = GoogleAdk(providers.sdk("google-adk"))
 
 
 class Telemetry:
@@ -23,7 +24,7 @@ class Telemetry:
     def ended(self, model: str, started: float, outcome: Answer | Exception, counted: bool) -> None:
         """A model call ended; one that has been `counted` can only add a failure."""
         if isinstance(outcome, Exception) or outcome.suspicion is not None or not counted:
-            self._settle(_ADK.info("generate_content", model, False), started, outcome, counted)
+            self._settle(ADK.info("generate_content", model, False), started, outcome, counted)
 
     def refused(self, info: CallInfo, error: Exception) -> None:
         """A run's call limit is spent."""
@@ -34,7 +35,7 @@ class Telemetry:
         scope = recorder.open(info) if recorder is not None else None
         if scope is None:
             return
-        call = Invocation(_ADK, info, recorder, scope)
+        call = Invocation(ADK, info, recorder, scope)
         call.counted = counted
         call.since(started, None)
         if isinstance(outcome, Exception):

@@ -5,13 +5,10 @@ import random as _random
 from collections.abc import Callable
 from typing import Final
 
+from llm_errors import providers
+
 CAP: Final = 300.0
 UNAVAILABLE: Final = 15.0
-RATE_LIMIT: Final = 30.0
-RATE_LIMIT_BY_PROVIDER: Final = {"openai": 60.0, "anthropic": 20.0, "azure": 45.0}
-"""Base delays: OpenAI's limits are per minute, Anthropic's buckets refill all the time, Azure's depend on the
-deployment."""
-
 _DOUBLINGS = 64
 """More than these change nothing below any cap, and would overflow a float in the end."""
 
@@ -19,8 +16,8 @@ _DOUBLINGS = 64
 def base_delay(category: str, provider: str = "") -> float:
     """Seconds before the second attempt; 0 for a category that is not cured by waiting."""
     if category == "rate_limit":
-        family = provider.strip().lower().replace("_", ".").partition(".")[0]
-        return RATE_LIMIT_BY_PROVIDER.get(family, RATE_LIMIT)
+        known = providers.provider(provider)
+        return providers.DEFAULT_BACKOFF if known is None else known.backoff
     return UNAVAILABLE if category == "overloaded" else 0.0
 
 

@@ -21,7 +21,7 @@ from llm_errors.classify import classify, decide
 from llm_errors.evidence import Classification
 from llm_errors.extract.adk import EMPTY_CODES, LlmResponseReader
 from llm_errors.extract.answer import Answer
-from llm_errors.instrument.adapters.adk import ADAPTERS, provider_of
+from llm_errors.instrument.adapters.adk import provider_of
 from llm_errors.recovery import adk_telemetry
 from llm_errors.safety import quietly
 from llm_errors.taxonomy import ErrorClass
@@ -147,7 +147,7 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
         return LlmResponse(content=said, custom_metadata={self._state_key: verdict.error_class.value})
 
     def _agent_failed(self, context: Any, agent: Any, error: Exception) -> None:
-        refused = ADAPTERS[0].refused(agent, error)
+        refused = adk_telemetry.ADK.refused(agent, error)
         verdict = classify(error) if refused is not None else None
         if refused is None or verdict is None:
             return

@@ -8,6 +8,7 @@ and the text of a bare 400 may refine it. Standard library only; no SDK is impor
 from dataclasses import replace
 from typing import Any, Final
 
+from llm_errors import providers
 from llm_errors.classify import classify, decide
 from llm_errors.evidence import Classification
 from llm_errors.extract import causes, exceptions
@@ -40,25 +41,11 @@ decides."""
 _WRAPPERS: Final = frozenset(("APIConnectionError", "APITimeoutError", "InternalServerError"))
 """Names under which SDKs wrap whatever was raised inside them: a foreign cause behind them is no network error."""
 
-PROVIDERS: Final = {
-    "azure": "azure.ai.openai",
-    "azure_openai": "azure.ai.openai",
-    "bedrock": "aws.bedrock",
-    "gemini": "gcp.gemini",
-    "google": "gcp.gemini",
-    "google-genai": "gcp.gemini",
-    "vertex_ai": "gcp.vertex_ai",
-    "vertex": "gcp.vertex_ai",
-    "mistral": "mistral_ai",
-    "xai": "x_ai",
-}
-"""Names that frameworks give providers, and the convention's."""
-
 
 def provider_name(given: str) -> str:
     """The convention's `gen_ai.provider.name` for a provider under any name it is usually given."""
-    lowered = given.strip().lower()
-    return PROVIDERS.get(lowered, lowered)
+    known = providers.provider(given)
+    return given.strip().lower() if known is None else known.name
 
 
 def judge(

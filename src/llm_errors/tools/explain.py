@@ -8,7 +8,8 @@ from typing import Any
 
 from llm_errors.classify import considered, decide
 from llm_errors.evidence import Classification, Evidence
-from llm_errors.extract import causes, saved
+from llm_errors.extract import saved
+from llm_errors.providers import dialect_of_provider
 from llm_errors.recovery import plan
 from llm_errors.recovery.verdict import provider_name
 from llm_errors.rules import Index, user
@@ -133,7 +134,7 @@ def _saved(args: argparse.Namespace) -> saved.Saved:
         "finish_reason": args.finish_reason,
         "partial_output": args.partial,
         "provider": provider,
-        "dialect": causes.dialect_of_provider(provider),
+        "dialect": dialect_of_provider(provider),
     }
     content = saved.load(_read(args.body or args.file)) if args.body or args.file else None
     if isinstance(content, dict) and ("exceptions" in content or "exception" in content):

@@ -1,11 +1,19 @@
-"""The shipped adapters, one family per module."""
+"""The adapters, a module per SDK family: which class serves a family, and an instance for every row of the table."""
 
-from llm_errors.instrument.adapters import adk, google_genai, google_interactions, stainless_sdks
+from collections.abc import Callable
+
+from llm_errors.instrument.adapters.adk import GoogleAdk
+from llm_errors.instrument.adapters.google_genai import GoogleGenai
+from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
+from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.protocol import Adapter
+from llm_errors.providers import SDKS, Sdk
 
-ALL: tuple[Adapter, ...] = (
-    *stainless_sdks.ADAPTERS,
-    *google_genai.ADAPTERS,
-    *google_interactions.ADAPTERS,
-    *adk.ADAPTERS,
-)
+FAMILIES: dict[str, Callable[[Sdk], Adapter]] = {
+    "stainless": Stainless,
+    "google_genai": GoogleGenai,
+    "google_interactions": GoogleInteractions,
+    "google_adk": GoogleAdk,
+}
+
+ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in SDKS)

@@ -6,42 +6,44 @@ to.
 """
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from llm_errors import providers
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
 from llm_errors.extract.adk import LlmResponseReader
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Kind, Target
+from llm_errors.providers import Sdk
 
 INVOKE_AGENT = "invoke_agent"
 OTHER_PROVIDER = "other"
 _READER = LlmResponseReader()
-_GEMINI = re.compile(r"(?:^|/)(?:models/)?(?:gemini|gemma|learnlm)", re.IGNORECASE)
-_CLAUDE = re.compile(r"(?:^|/)claude[-.]", re.IGNORECASE)
+_GEMINI_NAME = "gcp.gemini"
+_GEMINI = providers.provider(_GEMINI_NAME)
 _RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publishers", "tunedmodels"))
 
 
 def provider_of(model: str) -> str:
     """Who serves a model, by its name: ADK's own names, or the prefix of LiteLLM's."""
-    if not model or _GEMINI.search(model):
+    known = providers.provider_of_model(model) if model else _GEMINI
+    if known is not None and known.name == _GEMINI_NAME:
         vertex = os.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower() in ("1", "true")
-        return "gcp.vertex_ai" if vertex else "gcp.gemini"
-    if _CLAUDE.search(model):
-        return "anthropic"
-    prefix, slash, _ = model.partition("/")
-    return prefix.lower() if slash and prefix and prefix.lower() not in _RESOURCES else OTHER_PROVIDER
+        return "gcp.vertex_ai" if vertex else known.name
+    if known is not None:
+        return known.name
+    prefix, slash, _ = model.lower().partition("/")
+    named = slash and prefix and prefix not in _RESOURCES
+    return getattr(providers.provider(prefix), "name", prefix) if named else OTHER_PROVIDER
 
 
 class GoogleAdk:
     """The adapter of ADK's flow and of its call limit."""
 
-    sdk = "google-adk"
-    distribution = "google-adk"
-    versions = ">=2,<3"
+    def __init__(self, row: Sdk) -> None:
+        self.row = row
 
     def targets(self) -> Iterator[Target]:
         """Where the limit is enforced, and where the responses of every model come through."""
@@ -70,7 +72,16 @@ class GoogleAdk:
         """The facts of a call of this framework."""
         provider = provider_of(model)
         return CallInfo(
-            self.sdk, self.distribution, "google", provider, operation, model or None, stream, None, None, _READER
+            sdk=self.row.name,
+            distribution=self.row.distribution,
+            dialect=self.row.dialect,
+            provider=provider,
+            operation=operation,
+            model=model or None,
+            stream=stream,
+            address=None,
+            port=None,
+            reader=_READER,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -88,6 +99,3 @@ def _model_of(agent: Any) -> str:
     """The model of an agent: a name, or an object that has one."""
     model = field(agent, "model")
     return text(model, 256) if isinstance(model, str) else text(field(model, "model"), 256)
-
-
-ADAPTERS = (GoogleAdk(),)

@@ -17,6 +17,7 @@ from llm_errors.extract.google import GenerateContentChunks
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Kind, Target
+from llm_errors.providers import Sdk
 
 _CLIENT = "google.genai._api_client"
 
@@ -90,9 +91,8 @@ def _call_of(path: str) -> tuple[str, str, Reader] | None:
 class GoogleGenai:
     """The adapter of google-genai's request methods."""
 
-    sdk = "google-genai"
-    distribution = "google-genai"
-    versions = ">=1.30,<4"
+    def __init__(self, row: Sdk) -> None:
+        self.row = row
 
     def targets(self) -> Iterator[Target]:
         """The four request methods and the two that make one attempt."""
@@ -118,7 +118,16 @@ class GoogleGenai:
         provider = "gcp.vertex_ai" if instance.vertexai else "gcp.gemini"
         stream = "streamGenerateContent" in str(path)
         return CallInfo(
-            self.sdk, self.distribution, "google", provider, operation, model or None, stream, host, port, reader
+            sdk=self.row.name,
+            distribution=self.row.distribution,
+            dialect=self.row.dialect,
+            provider=provider,
+            operation=operation,
+            model=model or None,
+            stream=stream,
+            address=host,
+            port=port,
+            reader=reader,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -131,6 +140,3 @@ class GoogleGenai:
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
         """Attempts are seen by wrapping them."""
         return None
-
-
-ADAPTERS = (GoogleGenai(),)

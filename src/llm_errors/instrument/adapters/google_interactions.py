@@ -1,6 +1,7 @@
 """google-genai's Interactions: a resource class with a retry loop of its own, whose `create` may make several requests.
 
-Releases 1.x carry a client of the Stainless family for it (a row); the later ones' generated stack is adapted here.
+Releases 1.x carry a client of the Stainless family for it, which has its own row; this adapter serves the generated stack of
+2.x and 3.x.
 """
 
 import inspect
@@ -13,10 +14,10 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, parsed, text
-from llm_errors.instrument.adapters.stainless import Stainless, pairs
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Kind, Target
+from llm_errors.providers import Sdk
 from llm_errors.safety import quietly
 
 _STACK = "google.genai._gaos"
@@ -25,9 +26,8 @@ _STACK = "google.genai._gaos"
 class GoogleInteractions:
     """The adapter of `client.interactions.create`; get, delete and cancel are no model calls."""
 
-    sdk = "google-genai"
-    distribution = "google-genai"
-    versions = ">=2,<4"
+    def __init__(self, row: Sdk) -> None:
+        self.row = row
 
     def targets(self) -> Iterator[Target]:
         """The public resource, the computation between an attempt that failed and the next, and what can be closed."""
@@ -47,16 +47,16 @@ class GoogleInteractions:
         host, port = split_address(url) if isinstance(url, str) else (None, None)
         model = field(body, "model", "agent")
         return CallInfo(
-            self.sdk,
-            self.distribution,
-            "google",
-            "gcp.vertex_ai" if field(client, "vertexai") is True else "gcp.gemini",
-            "generate_content",
-            text(model, 256) or None,
-            field(body, "stream") is True,
-            host,
-            port,
-            results.INTERACTIONS,
+            sdk=self.row.name,
+            distribution=self.row.distribution,
+            dialect=self.row.dialect,
+            provider="gcp.vertex_ai" if field(client, "vertexai") is True else "gcp.gemini",
+            operation="generate_content",
+            model=text(model, 256) or None,
+            stream=field(body, "stream") is True,
+            address=host,
+            port=port,
+            reader=results.INTERACTIONS,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -75,7 +75,7 @@ class GoogleInteractions:
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
         """The exception that the retry loop is handling: a network error, or one that holds the failed response."""
         raised = sys.exc_info()[1]
-        return None if raised is None else exceptions.read(raised, "google", call.info.provider, call.ambient)
+        return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
 
 
 def _follow(call: Invocation, stream: Any) -> None:
@@ -113,20 +113,3 @@ def _read(call: Invocation, result: Any) -> None:
         _follow(call, result)
     else:
         call.judge(result)
-
-
-_OLD_STACK = "google.genai._interactions"
-
-ADAPTERS = (
-    GoogleInteractions(),
-    Stainless(
-        "google-genai",
-        "google-genai",
-        ">=1.55,<2",
-        _OLD_STACK,
-        "google",
-        "gcp.gemini",
-        pairs(f"{_OLD_STACK}._client", "GeminiNextGenAPIClient"),
-        {},
-    ),
-)

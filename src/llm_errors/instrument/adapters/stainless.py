@@ -1,7 +1,8 @@
 """The Stainless family: SDKs generated with one `request` method per client and a `post_parser` hook for every answer.
 
-openai 1 to 3, anthropic 0 to 2, groq, together, cerebras, writer and fireworks are rows; a further one is a further
-row. The answer arrives through `options.post_parser`, which the SDK calls with the parsed model or the stream for plain
+The rows are in `providers`.
+
+The answer arrives through `options.post_parser`, which the SDK calls with the parsed model or the stream for plain
 calls, `with_raw_response` and `with_streaming_response` alike, before its own parse helpers can raise.
 """
 
@@ -9,7 +10,6 @@ import sys
 import weakref
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -21,10 +21,11 @@ from llm_errors.extract import bodies, exceptions, results, retry_after
 from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, number, parsed, text
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
-from llm_errors.instrument.endpoints import address_of, provider_of
+from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import NOTHING, RETURNED, Invocation
 from llm_errors.instrument.protocol import Kind, Target
+from llm_errors.providers import Sdk, provider_of_host
 
 CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
 SPEECH, TRANSCRIPTION, MODERATION, RERANK = "speech", "transcription", "moderation", "rerank"
@@ -61,42 +62,36 @@ def _endpoint(url: str) -> tuple[str, Reader] | None:
     return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
 
 
-@dataclass(frozen=True)
 class Stainless:
-    """One SDK of the family.
+    """The adapter of one SDK of the family.
 
-    `clients` are the topmost concrete client classes, sync and async alternating, as (module, class). `providers` maps
-    the sync client class to its provider where the class decides; otherwise the host does, or else `provider`.
+    The client's class tells the provider, otherwise the host does, otherwise the SDK's row.
     """
 
-    sdk: str
-    distribution: str
-    versions: str
-    package: str
-    dialect: str
-    provider: str
-    clients: tuple[tuple[str, str], ...]
-    providers: Mapping[str, str]
+    def __init__(self, row: Sdk) -> None:
+        self.row = row
+        self._provider_by_class = row.provider_by_class
+        self._clients = tuple(one for client in row.clients for one in client.pair)
 
     def targets(self) -> Iterator[Target]:
         """The clients' `request` (in anthropic 2 `_request`, inside its native span), the retry hook, what can be closed."""
-        base = f"{self.package}._base_client"
-        for module, owner in self.clients:
+        base = f"{self.row.package}._base_client"
+        for module, owner in self._clients:
             kind = Kind.ASYNC_CALL if owner.startswith("Async") else Kind.CALL
-            optional = (module, owner) not in self.clients[:2]
+            optional = (module, owner) not in self._clients[:2]
             yield Target(module, owner, "request", kind, when=_has_no_native_span, optional=optional)
         yield Target(base, "SyncAPIClient", "_request", Kind.CALL, when=_has_native_span, optional=True)
         yield Target(base, "AsyncAPIClient", "_request", Kind.ASYNC_CALL, when=_has_native_span, optional=True)
         yield Target(base, "SyncAPIClient", "_sleep_for_retry", Kind.RETRY)
         yield Target(base, "AsyncAPIClient", "_sleep_for_retry", Kind.ASYNC_RETRY)
         yield Target(base, "", "finish_api_call_span", Kind.SPAN_END, optional=True)
-        yield Target(f"{self.package}._tracing", "FirstEnd", "end", Kind.BODY_END, optional=True)
-        yield Target(f"{self.package}._streaming", "Stream", "close", Kind.CLOSE)
-        yield Target(f"{self.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
-        yield Target(f"{self.package}._response", "APIResponse", "close", Kind.CLOSE)
-        yield Target(f"{self.package}._response", "AsyncAPIResponse", "close", Kind.ASYNC_CLOSE)
+        yield Target(f"{self.row.package}._tracing", "FirstEnd", "end", Kind.BODY_END, optional=True)
+        yield Target(f"{self.row.package}._streaming", "Stream", "close", Kind.CLOSE)
+        yield Target(f"{self.row.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
+        yield Target(f"{self.row.package}._response", "APIResponse", "close", Kind.CLOSE)
+        yield Target(f"{self.row.package}._response", "AsyncAPIResponse", "close", Kind.ASYNC_CLOSE)
         for module, helper in _HELPERS:
-            inside = f"{self.package}.lib.streaming.{module}"
+            inside = f"{self.row.package}.lib.streaming.{module}"
             yield Target(inside, helper, "close", Kind.CLOSE, optional=True, through=_HELD)
             yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
 
@@ -125,12 +120,21 @@ class Stainless:
         default = 80 if split.scheme == "http" else 443
         host, port = (split.hostname, split.port or default) if split.hostname else address_of(client.base_url)
         names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
-        by_class = next((self.providers[name] for name in names if name in self.providers), None)
-        provider = by_class or provider_of(host, port) or self.provider
+        by_class = next((self._provider_by_class[name] for name in names if name in self._provider_by_class), None)
+        provider = by_class or provider_of_host(host, port) or self.row.provider
         operation, reader = endpoint
         model = text(model, 256) or None
         return CallInfo(
-            self.sdk, self.distribution, self.dialect, provider, operation, model, stream, host, port, reader
+            sdk=self.row.name,
+            distribution=self.row.distribution,
+            dialect=self.row.dialect,
+            provider=provider,
+            operation=operation,
+            model=model,
+            stream=stream,
+            address=host,
+            port=port,
+            reader=reader,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -144,7 +148,7 @@ class Stainless:
         if wanted is type(None):
             return
         client: Any = type(call.instance)
-        if _asks_for_no_more(vars(options), call.instance) and _is_returned(client, self.package, wanted):
+        if _asks_for_no_more(vars(options), call.instance) and _is_returned(client, self.row.package, wanted):
             call.parsed = RETURNED
             return
         options = copy(options)
@@ -198,11 +202,11 @@ class Stainless:
         response = kwargs.get("response")
         raised = sys.exc_info()[1]
         if response is None:
-            return None if raised is None else exceptions.read(raised, self.dialect, call.info.provider)
+            return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider)
         status = number(field(response, "status_code"))
         body = bodies.read(exceptions.loaded_body(response), status)
         return Evidence(
-            dialect=self.dialect,
+            dialect=self.row.dialect,
             provider=call.info.provider,
             status=status,
             codes=body.codes,
@@ -262,8 +266,3 @@ def _has_native_span(client: type) -> bool:
 
 def _has_no_native_span(client: type) -> bool:
     return not _has_native_span(client)
-
-
-def pairs(module: str, *names: str) -> tuple[tuple[str, str], ...]:
-    """Client classes of a module, each with its async twin."""
-    return tuple((module, prefix + name) for name in names for prefix in ("", "Async"))

@@ -24,14 +24,14 @@ def examine() -> list[Finding]:
 
 
 def _all(patcher: Patcher | None) -> Iterator[Finding]:
-    installed = {a.distribution: version for a in ALL if (version := _version(a.distribution))}
+    installed = {a.row.distribution: version for a in ALL if (version := _version(a.row.distribution))}
     if not installed:
         yield note("No supported SDK is installed here.", "Run this in the application's environment.")
     if patcher is None:
         yield fault("llm-errors could not be started; its log says why", "Please report the log.")
         return
     for distribution, version in installed.items():
-        adapters = [a for a in ALL if a.distribution == distribution]
+        adapters = [a for a in ALL if a.row.distribution == distribution]
         yield _patches(distribution, version, adapters, patcher)
         yield from _peers(distribution)
 
@@ -54,7 +54,7 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
     states = {t.name: patcher.found.get(t.name, "switched off") for t in targets}
     patched = sum(state == "patched" for state in states.values())
     moved = [t.name for t in targets if states[t.name] == "missing" and not t.optional]
-    tested = " or ".join(f"{distribution}{adapter.versions}" for adapter in adapters)
+    tested = " or ".join(f"{distribution}{adapter.row.versions}" for adapter in adapters)
     if not patched and set(states.values()) == {"switched off"}:
         return note(f"{distribution} {version}: switched off", "See LLM_ERRORS_DISABLED_SDKS.")
     if moved:

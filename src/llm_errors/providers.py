@@ -1,0 +1,211 @@
+"""Every SDK that is observed and every provider that is told apart: one table, from which all other lists derive.
+
+Adapters, `classify`, `explain`, recovery, `doctor`, rule files and the tests' lists read these rows. Standard library only.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+DEFAULT_BACKOFF: Final = 30.0
+"""Seconds before the second attempt after a rate limit, where a provider's row names no other delay."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client class that is patched: the topmost concrete class of a chain, the sync one of a pair.
+
+    `provider` is set where the class alone tells who answers; otherwise the host does.
+    """
+
+    module: str
+    name: str
+    provider: str = ""
+
+    @property
+    def pair(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Module and class, sync and async."""
+        return (self.module, self.name), (self.module, f"Async{self.name}")
+
+
+@dataclass(frozen=True)
+class Sdk:
+    """An SDK, or one generation of it that is observed in its own way.
+
+    `name` is what `LLM_ERRORS_DISABLED_SDKS` takes; `distribution` the name on the package index; `versions` the range
+    that the tests cover, as a version specifier; `package` the module that holds its clients; `dialect` the wire
+    dialect of its answers and errors; `family` the adapter that observes it; `provider` who answers where neither
+    class nor host tells; `raises_from` further packages whose exceptions come out of its calls.
+    """
+
+    name: str
+    distribution: str
+    versions: str
+    package: str
+    dialect: str
+    family: str
+    provider: str
+    clients: tuple[Client, ...] = ()
+    variants: tuple[tuple[str, str], ...] = ()
+    """Classes that inherit from one of `clients` and tell another provider: name and provider."""
+    raises_from: tuple[str, ...] = ()
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The top packages its exceptions come from; two levels in the `google` namespace."""
+        parts = self.package.split(".")
+        own = ".".join(parts[:2]) if parts[0] == "google" else parts[0]
+        return (own, *self.raises_from)
+
+    @property
+    def provider_by_class(self) -> dict[str, str]:
+        """Sync class name -> provider, where the class decides."""
+        return {**{c.name: c.provider for c in self.clients if c.provider}, **dict(self.variants)}
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Who answers a call, under the value of `gen_ai.provider.name`: the GenAI conventions' where they have one.
+
+    `dialect` is the dialect of its own API. `hosts` are host suffixes of whole labels (a suffix that begins with a dash
+    may stand inside a label); `host_begins` narrows them. `aliases` are names that frameworks and people use. `models`
+    are beginnings of model names that only this provider's models have. `backoff` is the delay in seconds before the
+    second attempt after a rate limit.
+    """
+
+    name: str
+    dialect: str = "openai"
+    hosts: tuple[str, ...] = ()
+    host_begins: str = ""
+    port: int | None = None
+    """The port on which a server that people run themselves listens."""
+    aliases: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    backoff: float = DEFAULT_BACKOFF
+    status_page: str = ""
+
+
+_GENAI = ("google.api_core", "google.auth", "grpc")
+
+
+def _openai_like(name: str, distribution: str, versions: str, package: str, client: str, provider: str) -> Sdk:
+    """A Stainless SDK of one client class that speaks openai's dialect."""
+    clients = (Client(f"{package}._client", client, provider),)
+    return Sdk(name, distribution, versions, package, "openai", "stainless", provider, clients)
+
+
+SDKS: Final[tuple[Sdk, ...]] = (
+    Sdk("openai", "openai", ">=1.66,<4", "openai", "openai", "stainless", "openai",
+        clients=(Client("openai._client", "OpenAI"),),
+        variants=(("AzureOpenAI", "azure.ai.openai"), ("BedrockOpenAI", "aws.bedrock"))),
+    Sdk("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "stainless", "anthropic",
+        clients=(Client("anthropic._client", "Anthropic"),
+                 Client("anthropic.lib.bedrock._client", "AnthropicBedrock", "aws.bedrock"),
+                 Client("anthropic.lib.bedrock._mantle", "AnthropicBedrockMantle", "aws.bedrock"),
+                 Client("anthropic.lib.vertex._client", "AnthropicVertex", "gcp.vertex_ai")),
+        variants=(("AnthropicAWS", "aws.bedrock"), ("AnthropicGoogleCloud", "gcp.vertex_ai"),
+                  ("AnthropicFoundry", "azure.ai.inference"))),
+    _openai_like("groq", "groq", ">=0.13,<2", "groq", "Groq", "groq"),
+    _openai_like("together", "together", ">=2,<4", "together", "Together", "together_ai"),
+    _openai_like("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
+    _openai_like("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),
+    _openai_like("fireworks", "fireworks-ai", ">=1,<2", "fireworks", "Fireworks", "fireworks_ai"),
+    Sdk("google-genai", "google-genai", ">=1.30,<4", "google.genai", "google", "google_genai", "gcp.gemini",
+        raises_from=_GENAI),
+    # Interactions are observed in a way of their own: a generated stack since 2.0, a Stainless client before.
+    Sdk("google-genai", "google-genai", ">=2,<4", "google.genai._gaos", "google", "google_interactions", "gcp.gemini"),
+    Sdk("google-genai", "google-genai", ">=1.55,<2", "google.genai._interactions", "google", "stainless", "gcp.gemini",
+        clients=(Client("google.genai._interactions._client", "GeminiNextGenAPIClient"),)),
+    Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
+)  # fmt: skip
+
+PROVIDERS: Final[tuple[Provider, ...]] = (
+    Provider("openai", hosts=("openai.com",), backoff=60.0, status_page="https://status.openai.com"),
+    Provider("azure.ai.openai", backoff=45.0, aliases=("azure", "azure_openai"), status_page="https://azure.status.microsoft",
+             hosts=("openai.azure.com", "openai.azure.us", "openai.azure.cn", "cognitiveservices.azure.com")),
+    Provider("azure.ai.inference", backoff=45.0, aliases=("azure_ai",), status_page="https://azure.status.microsoft",
+             hosts=("models.inference.ai.azure.com", "services.ai.azure.com", "models.ai.azure.com", "models.github.ai")),
+    Provider("anthropic", "anthropic", hosts=("anthropic.com",), models=("claude-", "claude."), backoff=20.0,
+             status_page="https://status.claude.com"),
+    Provider("gcp.gemini", "google", hosts=("generativelanguage.googleapis.com",),
+             aliases=("gemini", "google", "google-genai"), models=("gemini", "gemma", "learnlm"),
+             status_page="https://status.cloud.google.com"),
+    Provider("gcp.vertex_ai", "google", aliases=("vertex_ai", "vertex"), status_page="https://status.cloud.google.com",
+             hosts=("aiplatform.googleapis.com", "-aiplatform.googleapis.com", "aiplatform.goog")),
+    Provider("gcp.gen_ai", "google", status_page="https://status.cloud.google.com"),
+    Provider("aws.bedrock", "bedrock", hosts=("amazonaws.com", "api.aws"), host_begins="bedrock", aliases=("bedrock",),
+             status_page="https://health.aws.amazon.com/health/status"),
+    Provider("mistral_ai", "mistral", hosts=("mistral.ai",), aliases=("mistral",), status_page="https://status.mistral.ai"),
+    Provider("cohere", "cohere", hosts=("cohere.com", "cohere.ai"), status_page="https://status.cohere.com"),
+    Provider("groq", hosts=("groq.com",), status_page="https://groqstatus.com"),
+    Provider("openrouter", hosts=("openrouter.ai",), status_page="https://status.openrouter.ai"),
+    Provider("deepseek", hosts=("deepseek.com",), status_page="https://status.deepseek.com"),
+    Provider("perplexity", hosts=("perplexity.ai",), status_page="https://status.perplexity.com"),
+    Provider("x_ai", hosts=("x.ai",), aliases=("xai",), status_page="https://status.x.ai"),
+    Provider("together_ai", hosts=("together.xyz", "together.ai"), aliases=("together",),
+             status_page="https://status.together.ai"),
+    Provider("fireworks_ai", hosts=("fireworks.ai",), aliases=("fireworks",), status_page="https://status.fireworks.ai"),
+    Provider("cerebras", hosts=("cerebras.ai",), status_page="https://status.cerebras.ai"),
+    Provider("writer", hosts=("writer.com",)),
+    Provider("moonshot_ai", hosts=("moonshot.ai", "moonshot.cn"), aliases=("moonshot",)),
+    Provider("alibaba_cloud", hosts=("aliyuncs.com",), aliases=("dashscope",)),
+    Provider("nvidia", hosts=("nvidia.com",), aliases=("nvidia_nim",)),
+    Provider("hugging_face", hosts=("huggingface.co",), aliases=("huggingface",), status_page="https://status.huggingface.co"),
+    Provider("sambanova", hosts=("sambanova.ai",)),
+    Provider("ibm.watsonx.ai", hosts=("ibm.com",), aliases=("watsonx",)),
+    Provider("ollama", port=11434, aliases=("ollama_chat",)),
+)  # fmt: skip
+
+_BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}
+_DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | {"litellm": "openai"}
+"""litellm writes every provider's errors in openai's shape."""
+
+
+def names(sdks: Iterable[Sdk] = SDKS) -> tuple[str, ...]:
+    """The names of SDKs, each once."""
+    return tuple(dict.fromkeys(sdk.name for sdk in sdks))
+
+
+def sdk(name: str) -> Sdk:
+    """The first row of an SDK; raises `KeyError` for a name that has none."""
+    for row in SDKS:
+        if row.name == name:
+            return row
+    raise KeyError(name)
+
+
+def provider(name: str) -> Provider | None:
+    """The row of a provider, by the convention's name or another that is in use, whatever its case."""
+    return _BY_NAME.get(name.strip().lower())
+
+
+def dialect_of_provider(name: str) -> str:
+    """The wire dialect of a provider's own API: one that is not known speaks openai's; empty for no name."""
+    row = _BY_NAME.get(name)
+    return row.dialect if row is not None else "openai" if name else ""
+
+
+def dialect_of_package(root: str) -> str:
+    """The wire dialect of the SDK that exceptions of a package come from; empty for a package that is none of an SDK's."""
+    return _DIALECT_BY_ROOT.get(root, "")
+
+
+@lru_cache(maxsize=256)
+def provider_of_host(host: str | None, port: int | None) -> str:
+    """The name of the provider that answers at a host; empty for an unknown one."""
+    name = (host or "").lower().rstrip(".")
+    for row in PROVIDERS:
+        if any(_ends(name, suffix) for suffix in row.hosts) and name.startswith(row.host_begins):
+            return row.name
+    return next((row.name for row in PROVIDERS if port is not None and row.port == port), "")
+
+
+def _ends(host: str, suffix: str) -> bool:
+    return host == suffix or host.endswith(suffix if suffix.startswith("-") else f".{suffix}")
+
+
+def provider_of_model(model: str) -> Provider | None:
+    """The provider whose models alone are called so, in any part of a path such as `models/gemini-3`."""
+    parts = model.lower().split("/")
+    return next((row for row in PROVIDERS if row.models and any(p.startswith(row.models) for p in parts)), None)
