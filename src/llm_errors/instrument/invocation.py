@@ -166,7 +166,8 @@ class Invocation:
 
     def _read(self, exc: BaseException) -> Evidence:
         first = exceptions.first_failure(exc)
-        return exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
+        own = self.adapter.failure(self, first)
+        return own or exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
 
     def _seen(self) -> Answer:
         return Answer() if self._chunks is None else quietly("answer", Answer(), self._chunks.end)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Reader
 from llm_errors.providers import Sdk
 
 if TYPE_CHECKING:
@@ -56,33 +57,68 @@ class Target:
         return f"{self.module}:{self.owner}.{self.attribute}"
 
 
-class Adapter(Protocol):
-    """Everything the patcher asks of an SDK family."""
+class Adapter:
+    """What the patcher asks of an SDK family. The answers given here suit most; a subclass overrides what is different."""
 
-    @property
-    def row(self) -> Sdk:
+    def __init__(self, row: Sdk) -> None:
+        self.row = row
         """The SDK's row in the table."""
-        ...
 
     def targets(self) -> Iterable[Target]:
-        """Where to hook."""
-        ...
+        """The functions to patch."""
+        return ()
 
-    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """What call this is, or None to stay out: it is no model call."""
-        ...
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """The call that begins with this call of the target, or None to stay out: it is no model call.
+
+        `instance` is the object whose method was called; None where the target is a function of a module.
+        """
+        return None
 
     def begin(self, call: "Invocation") -> None:
         """A last chance before the SDK runs with `call.args` and `call.kwargs`: some deliver their answer by a hook."""
-        ...
 
     def returned(self, call: "Invocation", result: Any) -> None:
-        """The SDK returned; settle, or follow what was returned."""
-        ...
+        """The SDK returned: settle, or follow the stream that it returned."""
+        call.judge(result)
+
+    def failure(self, call: "Invocation", exc: BaseException) -> Evidence | None:
+        """Evidence of an exception that only this SDK's adapter can read; None to leave it to the neutral reader."""
+        return None
 
     def attempt_failed(self, call: "Invocation", kwargs: dict[str, Any]) -> Evidence | None:
-        """What the SDK's own retry is about to hide."""
-        ...
+        """Between two attempts: evidence of the one that failed, which the SDK's own retry is about to hide."""
+        return None
+
+    def attempt_returned(self, call: "Invocation", result: Any) -> BaseException | Evidence | None:
+        """The failure inside what one attempt returned, where an SDK returns failures instead of raising them."""
+        return None
+
+    def info(
+        self,
+        *,
+        operation: str,
+        model: str | None,
+        reader: Reader,
+        provider: str = "",
+        stream: bool = False,
+        address: str | None = None,
+        port: int | None = None,
+        dialect: str = "",
+    ) -> CallInfo:
+        """The facts of a call, with what the SDK's row says; `provider` and `dialect` only where the row is not right."""
+        return CallInfo(
+            sdk=self.row.name,
+            distribution=self.row.distribution,
+            dialect=dialect or self.row.dialect,
+            provider=provider or self.row.provider,
+            operation=operation,
+            model=model or None,
+            stream=stream,
+            address=address,
+            port=port,
+            reader=reader,
+        )
 
 
 @runtime_checkable

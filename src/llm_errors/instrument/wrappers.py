@@ -36,7 +36,7 @@ class Edge:
             outer = ACTIVE.get()
             if outer is not None and outer.adapter is self.adapter and outer.asks(instance, args, kwargs):
                 return None  # an inner class of the same chain: the call counts once
-            info = self.adapter.describe(instance, args, kwargs)
+            info = self.adapter.describe(self.target, instance, args, kwargs)
             scope = self.recorder.open(info) if info is not None else None
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             report_internal_error("begin", error)
@@ -92,7 +92,7 @@ class Edge:
 
     def watched(self, instance: Any, feed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The feed of a framework's model call, looked at on its way; the feed itself to stay out."""
-        info = self.adapter.describe(instance, args, kwargs) if self.patcher.active else None
+        info = self.adapter.describe(self.target, instance, args, kwargs) if self.patcher.active else None
         return feed if info is None else nested.OuterCall(self.late, info).watch(feed)
 
     def closed(self, holder: Any) -> None:

@@ -24,7 +24,7 @@ class Telemetry:
     def ended(self, model: str, started: float, outcome: Answer | Exception, counted: bool) -> None:
         """A model call ended; one that has been `counted` can only add a failure."""
         if isinstance(outcome, Exception) or outcome.suspicion is not None or not counted:
-            self._settle(ADK.info("generate_content", model, False), started, outcome, counted)
+            self._settle(ADK.facts("generate_content", model, False), started, outcome, counted)
 
     def refused(self, info: CallInfo, error: Exception) -> None:
         """A run's call limit is spent."""

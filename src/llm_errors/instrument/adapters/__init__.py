@@ -1,15 +1,13 @@
 """The adapters, a module per SDK family: which class serves a family, and an instance for every row of the table."""
 
-from collections.abc import Callable
-
 from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.protocol import Adapter
-from llm_errors.providers import SDKS, Sdk
+from llm_errors.providers import SDKS
 
-FAMILIES: dict[str, Callable[[Sdk], Adapter]] = {
+FAMILIES: dict[str, type[Adapter]] = {
     "stainless": Stainless,
     "google_genai": GoogleGenai,
     "google_interactions": GoogleInteractions,

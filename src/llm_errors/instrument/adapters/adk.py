@@ -11,12 +11,9 @@ from typing import Any
 
 from llm_errors import providers
 from llm_errors.call import CallInfo
-from llm_errors.evidence import Evidence
 from llm_errors.extract.adk import LlmResponseReader
 from llm_errors.extract.fields import field, text
-from llm_errors.instrument.invocation import Invocation
-from llm_errors.instrument.protocol import Kind, Target
-from llm_errors.providers import Sdk
+from llm_errors.instrument.protocol import Adapter, Kind, Target
 
 INVOKE_AGENT = "invoke_agent"
 OTHER_PROVIDER = "other"
@@ -39,11 +36,8 @@ def provider_of(model: str) -> str:
     return getattr(providers.provider(prefix), "name", prefix) if named else OTHER_PROVIDER
 
 
-class GoogleAdk:
+class GoogleAdk(Adapter):
     """The adapter of ADK's flow and of its call limit."""
-
-    def __init__(self, row: Sdk) -> None:
-        self.row = row
 
     def targets(self) -> Iterator[Target]:
         """Where the limit is enforced, and where the responses of every model come through."""
@@ -57,42 +51,20 @@ class GoogleAdk:
         if type(exc).__name__ != "LlmCallsLimitExceededError":
             return None
         agent = field(instance, "agent")
-        return self.info(INVOKE_AGENT, _model_of(instance if agent is None else agent), False)
+        return self.facts(INVOKE_AGENT, _model_of(instance if agent is None else agent), False)
 
-    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """The model call behind a stream of responses; a live session is none."""
         context, request = args[0], args[1]
         config = field(context, "run_config")
         if field(config, "support_cfc"):
             return None
         model = text(field(request, "model"), 256) or _model_of(field(context, "agent"))
-        return self.info("generate_content", model, text(field(config, "streaming_mode")) == "sse")
+        return self.facts("generate_content", model, text(field(config, "streaming_mode")) == "sse")
 
-    def info(self, operation: str, model: str, stream: bool) -> CallInfo:
+    def facts(self, operation: str, model: str, stream: bool) -> CallInfo:
         """The facts of a call of this framework."""
-        provider = provider_of(model)
-        return CallInfo(
-            sdk=self.row.name,
-            distribution=self.row.distribution,
-            dialect=self.row.dialect,
-            provider=provider,
-            operation=operation,
-            model=model or None,
-            stream=stream,
-            address=None,
-            port=None,
-            reader=_READER,
-        )
-
-    def begin(self, call: Invocation) -> None:
-        """Nothing to prepare."""
-
-    def returned(self, call: Invocation, result: Any) -> None:
-        """Not used: what these targets return is no answer."""
-
-    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """Not used: ADK's attempts are the SDK's."""
-        return None
+        return self.info(operation=operation, model=model, stream=stream, provider=provider_of(model), reader=_READER)
 
 
 def _model_of(agent: Any) -> str:

@@ -9,15 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 from llm_errors.call import CallInfo
-from llm_errors.evidence import Evidence
 from llm_errors.extract import results
 from llm_errors.extract.answer import Answer, Chunks, Reader
 from llm_errors.extract.fields import field, parsed, text
 from llm_errors.extract.google import GenerateContentChunks
 from llm_errors.instrument.endpoints import split_address
-from llm_errors.instrument.invocation import Invocation
-from llm_errors.instrument.protocol import Kind, Target
-from llm_errors.providers import Sdk
+from llm_errors.instrument.protocol import Adapter, Kind, Target
 
 _CLIENT = "google.genai._api_client"
 
@@ -88,11 +85,8 @@ def _call_of(path: str) -> tuple[str, str, Reader] | None:
     return (text(resource.rpartition("/")[2], 256), *known) if known else None
 
 
-class GoogleGenai:
+class GoogleGenai(Adapter):
     """The adapter of google-genai's request methods."""
-
-    def __init__(self, row: Sdk) -> None:
-        self.row = row
 
     def targets(self) -> Iterator[Target]:
         """The four request methods and the two that make one attempt."""
@@ -106,7 +100,7 @@ class GoogleGenai:
         ):
             yield Target(_CLIENT, "BaseApiClient", attribute, kind)
 
-    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a path with one of `VERBS`."""
         path = args[1] if len(args) > 1 else kwargs.get("path")
         known = _call_of(path) if isinstance(path, str) else None
@@ -117,26 +111,12 @@ class GoogleGenai:
         host, port = split_address(url) if isinstance(url, str) else (None, None)
         provider = "gcp.vertex_ai" if instance.vertexai else "gcp.gemini"
         stream = "streamGenerateContent" in str(path)
-        return CallInfo(
-            sdk=self.row.name,
-            distribution=self.row.distribution,
-            dialect=self.row.dialect,
+        return self.info(
             provider=provider,
             operation=operation,
-            model=model or None,
+            model=model,
             stream=stream,
             address=host,
             port=port,
             reader=reader,
         )
-
-    def begin(self, call: Invocation) -> None:
-        """Nothing to prepare: the answer is what the method returns."""
-
-    def returned(self, call: Invocation, result: Any) -> None:
-        """A whole answer."""
-        call.judge(result)
-
-    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """Attempts are seen by wrapping them."""
-        return None

@@ -16,18 +16,14 @@ from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, parsed, text
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
-from llm_errors.instrument.protocol import Kind, Target
-from llm_errors.providers import Sdk
+from llm_errors.instrument.protocol import Adapter, Kind, Target
 from llm_errors.safety import quietly
 
 _STACK = "google.genai._gaos"
 
 
-class GoogleInteractions:
+class GoogleInteractions(Adapter):
     """The adapter of `client.interactions.create`; get, delete and cancel are no model calls."""
-
-    def __init__(self, row: Sdk) -> None:
-        self.row = row
 
     def targets(self) -> Iterator[Target]:
         """The public resource, the computation between an attempt that failed and the next, and what can be closed."""
@@ -38,7 +34,7 @@ class GoogleInteractions:
             yield Target(f"{_STACK}.utils.eventstreaming", f"{prefix}Stream", "close", kind)
             yield Target(f"{_STACK}.utils.response_helpers", f"_{prefix}APIResponseBase", "close", kind, optional=True)
 
-    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """The body is in the keywords, or in `request`."""
         request = kwargs.get("request")
         body = kwargs if request is None else field(request, "body") or request
@@ -46,21 +42,15 @@ class GoogleInteractions:
         url = field(field(client, "_http_options"), "base_url")
         host, port = split_address(url) if isinstance(url, str) else (None, None)
         model = field(body, "model", "agent")
-        return CallInfo(
-            sdk=self.row.name,
-            distribution=self.row.distribution,
-            dialect=self.row.dialect,
+        return self.info(
             provider="gcp.vertex_ai" if field(client, "vertexai") is True else "gcp.gemini",
             operation="generate_content",
-            model=text(model, 256) or None,
+            model=text(model, 256),
             stream=field(body, "stream") is True,
             address=host,
             port=port,
             reader=results.INTERACTIONS,
         )
-
-    def begin(self, call: Invocation) -> None:
-        """Nothing to prepare: the answer is what the method returns."""
 
     def returned(self, call: Invocation, result: Any) -> None:
         """An interaction, a stream, or a raw response: judged if its body is there, else when it is parsed."""

@@ -24,7 +24,7 @@ from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stre
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import NOTHING, RETURNED, Invocation
-from llm_errors.instrument.protocol import Kind, Target
+from llm_errors.instrument.protocol import Adapter, Kind, Target
 from llm_errors.providers import Sdk, provider_of_host
 
 CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
@@ -62,7 +62,7 @@ def _endpoint(url: str) -> tuple[str, Reader] | None:
     return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
 
 
-class Stainless:
+class Stainless(Adapter):
     """The adapter of one SDK of the family.
 
     The client's class tells the provider, otherwise the host does, otherwise the SDK's row.
@@ -95,7 +95,7 @@ class Stainless:
             yield Target(inside, helper, "close", Kind.CLOSE, optional=True, through=_HELD)
             yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
 
-    def describe(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a POST to one of `PATHS`. What a client's calls are is remembered while its base URL stays."""
         options = args[1] if len(args) > 1 else kwargs["options"]
         body = options.json_data
@@ -124,10 +124,7 @@ class Stainless:
         provider = by_class or provider_of_host(host, port) or self.row.provider
         operation, reader = endpoint
         model = text(model, 256) or None
-        return CallInfo(
-            sdk=self.row.name,
-            distribution=self.row.distribution,
-            dialect=self.row.dialect,
+        return self.info(
             provider=provider,
             operation=operation,
             model=model,
