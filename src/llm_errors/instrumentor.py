@@ -15,7 +15,7 @@ from llm_errors import providers, safety, semconv
 from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
 from llm_errors.rules import Index
-from llm_errors.settings import Settings
+from llm_errors.settings import Settings, warn_of_unknown_names
 from llm_errors.settings import read as read_settings
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics, metrics_of
@@ -30,7 +30,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """Observes the model calls of every installed SDK.
 
     `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`,
-    `disabled_sdks`, `logs`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span,
+    `disabled_sdks`, `logs`, `token_usage`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span,
     classification, call)`, called for every classified failure before its span ends, and `strict`, which lets a
     failure of our own reach the caller (for tests).
     """
@@ -47,6 +47,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         safety.quietly("instrument", None, self._start, kwargs, strict)
 
     def _start(self, given: dict[str, Any], strict: bool) -> None:
+        warn_of_unknown_names(given)
         settings = read_settings(given, sdks=providers.names())
         recorder, instruments = build_recorder(settings, given)
         safety.configure(strict=strict, count=instruments.failed_ourselves)
@@ -69,6 +70,7 @@ def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder,
     if settings.logs:
         log = FailureLog(get_logger(*scope, given.get("logger_provider"), schema_url=semconv.SCHEMA_URL))
     instruments = metrics_of(given.get("meter_provider"))
+    instruments.token_usage = settings.token_usage
     recorder = Recorder(
         settings,
         Spans(tracer, settings.spans),

@@ -7,8 +7,8 @@ followed at `SCHEMA_URL`); `llm.*` are this package's own.
 from typing import Final
 
 SCOPE: Final = "llm_errors"
-SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.37.0"
-"""The first release whose GenAI conventions name providers by `gen_ai.provider.name`."""
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.41.0"
+"""A release whose GenAI conventions have every name of theirs below, the time to the first chunk among them."""
 
 # --- OpenTelemetry's own ---
 OPERATION: Final = "gen_ai.operation.name"
@@ -25,8 +25,12 @@ SERVER_ADDRESS: Final = "server.address"
 SERVER_PORT: Final = "server.port"
 ERROR_TYPE: Final = "error.type"
 EXCEPTION_TYPE: Final = "exception.type"
-OPERATION_EXCEPTION_EVENT: Final = "gen_ai.client.operation.exception"
+AGENT_NAME: Final = "gen_ai.agent.name"
+CONVERSATION_ID: Final = "gen_ai.conversation.id"
+TOKEN_TYPE: Final = "gen_ai.token.type"
 DURATION: Final = "gen_ai.client.operation.duration"
+FIRST_CHUNK: Final = "gen_ai.client.operation.time_to_first_chunk"
+TOKEN_USAGE: Final = "gen_ai.client.token.usage"
 
 # --- spans and logs ---
 ERROR_CLASS: Final = "llm.error.class"
@@ -58,6 +62,9 @@ PLACE: Final = "place"
 OK: Final = "ok"
 ERROR: Final = "error"
 CANCELLED: Final = "cancelled"
+
+INPUT: Final = "input"
+OUTPUT: Final = "output"
 
 THROWN: Final = "thrown"
 IN_BAND: Final = "in_band"

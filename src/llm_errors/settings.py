@@ -6,13 +6,17 @@ A bad value is warned about, then ignored.
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 _log = logging.getLogger("llm_errors")
 
+PREFIX = "LLM_ERRORS_"
 SPANS = ("auto", "adopt", "off")
+REDACTED, FULL, NO_MESSAGE = MESSAGES = ("redacted", "full", "false")
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+_MESSAGE_ALIASES = {word: FULL if yes else NO_MESSAGE for word, yes in _BOOLEANS.items()}
 
 
 @dataclass(frozen=True)
@@ -20,17 +24,30 @@ class Settings:
     """Every setting; each is also `LLM_ERRORS_<NAME>` in the environment and a keyword of `instrument`.
 
     `spans`: `auto` makes a span where none is current, `adopt` writes onto others' only, `off` neither.
-    `capture_message`: export the provider's message, redacted. `message_rules`: rows that match a provider's text may
-    decide. `rules_file`: the user's own rows. `disabled_sdks`: names of SDKs to leave alone. `logs`: emit a log record
-    per failure.
+    `capture_message`: what is exported of the provider's message: `redacted` leaves out what it repeats of a request and
+    every credential, `full` credentials alone, `false` the whole message. `message_rules`: rules that match a provider's
+    text may decide. `rules_file`: the user's own rules. `disabled_sdks`: names of SDKs to leave alone. `logs`: emit a log
+    record per failure. `token_usage`: record the conventions' histogram of tokens.
     """
 
     spans: str = "auto"
-    capture_message: bool = True
+    capture_message: str = REDACTED
     message_rules: bool = True
     rules_file: str = ""
     disabled_sdks: frozenset[str] = frozenset()
     logs: bool = True
+    token_usage: bool = False
+
+
+OTHER_KEYWORDS = frozenset(
+    ("tracer_provider", "meter_provider", "logger_provider", "failure_hook", "strict", "skip_dep_check",
+     "raise_exception_on_conflict")
+)  # fmt: skip
+"""Keywords of `instrument` that are no settings: ours, and those that OpenTelemetry gives every instrumentor."""
+
+_NAMES = frozenset(field.name for field in fields(Settings))
+_warned: set[str] = set()
+"""The unknown names that have been warned about."""
 
 
 def read(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, sdks: tuple[str, ...] = ()) -> Settings:
@@ -39,12 +56,31 @@ def read(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, sdk
     disabled = source.names("disabled_sdks", sdks)
     return Settings(
         spans=source.choice("spans", SPANS, "auto"),
-        capture_message=source.boolean("capture_message", True),
+        capture_message=source.choice("capture_message", MESSAGES, REDACTED, _MESSAGE_ALIASES),
         message_rules=source.boolean("message_rules", True),
         rules_file=str(source.value("rules_file") or ""),
         disabled_sdks=disabled,
         logs=source.boolean("logs", True),
+        token_usage=source.boolean("token_usage", False),
     )
+
+
+def unknown_names(given: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
+    """The keywords of `instrument`, and the variables that begin as ours do, which name no setting."""
+    variables = (name for name in environ if name.startswith(PREFIX))
+    return [
+        *sorted(name for name in variables if name[len(PREFIX) :].lower() not in _NAMES),
+        *sorted(name for name in given if name not in _NAMES and name not in OTHER_KEYWORDS),
+    ]
+
+
+def warn_of_unknown_names(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> None:
+    """Warn once of each name that is no setting: it may be a misspelt one."""
+    for name in unknown_names(given, os.environ if environ is None else environ):
+        if name not in _warned:
+            _warned.add(name)
+            known = ", ".join(sorted(f"{PREFIX}{n.upper()}" if name.startswith(PREFIX) else n for n in _NAMES))
+            _log.warning("unknown setting %s, ignored; known: %s", name, known)
 
 
 class _Source:
@@ -55,13 +91,16 @@ class _Source:
 
     def value(self, name: str) -> Any:
         given = self._given.get(name)
-        return given if given is not None else self._environ.get(f"LLM_ERRORS_{name.upper()}")
+        return given if given is not None else self._environ.get(f"{PREFIX}{name.upper()}")
 
-    def choice(self, name: str, allowed: tuple[str, ...], default: str) -> str:
+    def choice(
+        self, name: str, allowed: tuple[str, ...], default: str, aliases: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
         value = self.value(name)
         if value in (None, ""):
             return default
         chosen = str(value).strip().lower()
+        chosen = aliases.get(chosen, chosen)
         return chosen if chosen in allowed else self._warn(name, value, allowed, default)
 
     def boolean(self, name: str, default: bool) -> bool:
@@ -80,7 +119,7 @@ class _Source:
         return frozenset(wanted & set(allowed))
 
     def _warn(self, name: str, value: Any, allowed: tuple[str, ...], default: Any) -> Any:
-        setting = f"LLM_ERRORS_{name.upper()}"
+        setting = f"{PREFIX}{name.upper()}"
         _log.warning(
             "%s=%r is not known; allowed: %s. Using the default: %s", setting, value, ", ".join(allowed), default
         )

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
-from llm_errors import semconv
-from llm_errors.telemetry import labels, logs
+from llm_errors import semconv, settings
+from llm_errors.taxonomy import ErrorClass
+from llm_errors.telemetry import labels, logs, peers
 from llm_errors.testing.provider import Reply
 from tests.promises.wire import (
     APIS,
@@ -235,22 +236,46 @@ def test_anthropics_native_span_is_adopted_and_never_doubled(
 # --- logs ---
 
 
-def test_a_thrown_failure_under_our_span_is_the_conventions_event(provider, connect, observed):
+@pytest.mark.parametrize("spans", ["auto", "off"])
+def test_a_thrown_failure_is_logged_with_the_attributes_of_the_span(spans, provider, connect, instrument, telemetry):
+    instrument(spans=spans)
     attempt(CHAT, connect(CHAT, provider([failure(CHAT, 404)]).url))
-    (log,) = observed.logs()
-    assert log.event_name == "gen_ai.client.operation.exception"
-    assert log.severity_text == "WARN"
-    assert log.span_id == observed.span().context.span_id
+    (log,) = telemetry.logs()
+    assert log.event_name == "llm.call.failure"
+    assert (log.severity_text, log.severity_number.name) == ("WARN", "WARN")
     assert log.attributes["exception.type"] == "openai.NotFoundError"
-    ours = {n: v for n, v in observed.span().attributes.items() if n.startswith("llm.error.")}
-    assert {n: v for n, v in log.attributes.items() if n.startswith("llm.error.")} == ours
+    for span in telemetry.spans():
+        assert log.span_id == span.context.span_id
+        ours = {n: v for n, v in span.attributes.items() if n.startswith("llm.error.")}
+        assert {n: v for n, v in log.attributes.items() if n.startswith("llm.error.")} == ours
 
 
-def test_an_in_band_failure_is_our_own_event(provider, connect, observed):
+def test_an_in_band_failure_is_the_same_event_without_an_exception(provider, connect, observed):
     call(CHAT, connect(CHAT, provider([with_end(CHAT, "length")]).url))
     (log,) = observed.logs()
     assert log.event_name == "llm.call.failure"
     assert "exception.type" not in log.attributes
+    assert log.body == "TRUNCATED/max_tokens from openai m"
+
+
+def test_the_body_of_a_log_record_is_a_sentence(provider, connect, observed):
+    client = connect(CHAT, provider([failure(CHAT, 429, message="Too many requests")]).url)
+    attempt(CHAT, client, model="gpt-5-mini")
+    (log,) = observed.logs()
+    assert log.body == f"RATE_LIMITED/{log.attributes['llm.error.reason']} from openai gpt-5-mini: Too many requests"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, "RATE_LIMITED/other from an unknown provider"),
+        ({"gen_ai.request.model": "m"}, "RATE_LIMITED/other from m"),
+        ({"gen_ai.provider.name": "groq", "llm.error.message": "Slow down"}, "RATE_LIMITED/other from groq: Slow down"),
+    ],
+)
+def test_the_sentence_leaves_out_what_is_not_known(given, wanted):
+    known = {"llm.error.class": "RATE_LIMITED", "llm.error.reason": "other", **given}
+    assert logs.sentence(known) == wanted
 
 
 def test_at_most_ten_records_a_second_and_the_rest_is_counted(provider, connect, observed, monkeypatch):
@@ -288,6 +313,27 @@ def test_five_thousand_models_stay_bounded():
     }
     assert len(made) < 1950
     assert {dict(m)[semconv.ERROR_CLASS] for m in made} == {"SERVER", "TIMEOUT"}
+
+
+@pytest.mark.parametrize("varied", [0, 1, 2, 3, 4], ids=["provider", "model", "operation", "class", "reason"])
+def test_whatever_varies_the_class_stays_and_the_sets_stay_below_two_thousand(varied):
+    names = (semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.OPERATION, semconv.ERROR_CLASS, semconv.ERROR_REASON)
+    known = labels.Labels(dict, *names)
+    classes = [c.value for c in ErrorClass]
+    made = set()
+    for n in range(5000):
+        values = ["openai", "m", "chat", classes[n % 13], "other"]
+        if varied != 3:
+            values[varied] = f"v{n}"
+        attributes = known[tuple(values)]
+        assert attributes[semconv.ERROR_CLASS] == classes[n % 13]
+        made.add(tuple(attributes.items()))
+    assert len(made) < 1900
+
+
+def test_error_types_without_number_do_not_overflow_the_durations():
+    known = labels.Labels(dict, semconv.REQUEST_MODEL, semconv.ERROR_TYPE)
+    assert len({tuple(known["m", f"app.E{n}"].items()) for n in range(5000)}) < 1900
 
 
 def test_many_models_fold_to_other_in_every_metric(provider, connect, observed, monkeypatch):
@@ -379,12 +425,176 @@ def test_a_planted_key_is_removed(api, secret, provider, connect, observed):
     assert secret not in told
 
 
-def test_no_message_when_the_setting_says_so(provider, connect, instrument, telemetry):
-    instrument(capture_message=False)
-    attempt(CHAT, connect(CHAT, provider([failure(CHAT, 400, message="words")]).url))
-    assert "words" not in repr([s.attributes for s in telemetry.spans()]) + repr(
-        [r.attributes for r in telemetry.logs()]
+QUOTING = "Invalid value: 'My SSN is 078-05-1120'. Incorrect key sk-abcdefghijklmnop."
+
+
+@pytest.mark.parametrize(
+    ("setting", "wanted"),
+    [
+        ("redacted", "Invalid value: …. Incorrect key [REDACTED]"),
+        ("full", "Invalid value: 'My SSN is 078-05-1120'. Incorrect key [REDACTED]"),
+        (True, "Invalid value: 'My SSN is 078-05-1120'. Incorrect key [REDACTED]"),
+        ("true", "Invalid value: 'My SSN is 078-05-1120'. Incorrect key [REDACTED]"),
+        ("false", None),
+        (False, None),
+    ],
+)
+def test_the_setting_says_what_of_a_message_is_exported(setting, wanted, provider, connect, instrument, telemetry):
+    instrument(capture_message=setting)
+    attempt(CHAT, connect(CHAT, provider([failure(CHAT, 400, message=QUOTING)]).url))
+    (log,) = telemetry.logs()
+    for attributes in (log.attributes, telemetry.span().attributes):
+        assert attributes.get("llm.error.message") == wanted
+    assert log.body.partition(": ")[2] == (wanted or "")
+
+
+def test_the_rules_read_the_message_before_it_is_redacted(provider, connect, observed):
+    said = "Requested value 'x' failed: 'prompt is too long: 9000 tokens > 8000 maximum'"
+    attempt(MESSAGES, connect(MESSAGES, provider([failure(MESSAGES, 400, message=said[29:-1])]).url))
+    assert observed.reasons() == {("BAD_REQUEST", "context_overflow"): 1}
+
+
+@pytest.mark.parametrize("api", OURS)
+def test_agent_and_conversation_of_the_enclosing_span_are_on_span_and_log(api, provider, connect, observed):
+    tracer = observed.tracer_provider.get_tracer("app")
+    around = {"gen_ai.agent.name": "planner", "gen_ai.conversation.id": "c-7", "app.secret": "s"}
+    with tracer.start_as_current_span("invoke_agent planner", attributes=around):
+        attempt(api, connect(api, provider([failure(api, 500)]).url))
+    (ours,) = [s for s in observed.spans() if "llm.error.class" in s.attributes]
+    (log,) = observed.logs()
+    for told in (ours.attributes, log.attributes):
+        assert (told["gen_ai.agent.name"], told["gen_ai.conversation.id"]) == ("planner", "c-7")
+        assert "app.secret" not in told
+    for name in ("llm_calls_total", "llm_errors_total"):
+        assert all("gen_ai.agent.name" not in attributes for attributes, _ in observed.points(name))
+
+
+@pytest.mark.parametrize("value", [7, "", ("a", "b")], ids=repr)
+def test_an_agents_name_that_is_no_text_is_left_out(value, provider, connect, observed):
+    tracer = observed.tracer_provider.get_tracer("app")
+    with tracer.start_as_current_span("run", attributes={"gen_ai.agent.name": value}):
+        attempt(CHAT, connect(CHAT, provider([failure(CHAT, 500)]).url))
+    (log,) = observed.logs()
+    assert "gen_ai.agent.name" not in log.attributes
+
+
+# --- histograms of the conventions ---
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_the_time_to_the_first_chunk_of_a_stream_is_a_histogram(api, provider, connect, observed):
+    client = connect(api, provider([streamed(api), whole(api)]).url)
+    list(stream(api, client))
+    call(api, client)
+    ((attributes, point),) = observed.points("gen_ai.client.operation.time_to_first_chunk")
+    assert set(attributes) == {
+        *("gen_ai.provider.name", "gen_ai.request.model", "gen_ai.operation.name", "server.address"),
+    }
+    assert (point.count, point.explicit_bounds[0], point.explicit_bounds[-1]) == (1, 0.01, 81.92)
+    times = [s.attributes.get("gen_ai.response.time_to_first_chunk") for s in observed.spans()]
+    assert point.sum in times
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_tokens_are_recorded_where_the_setting_says_so(api, provider, connect, instrument, telemetry):
+    instrument(token_usage=True)
+    call(api, connect(api, provider([whole(api)]).url))
+    points = telemetry.points("gen_ai.client.token.usage")
+    assert {a["gen_ai.token.type"]: (p.count, p.sum) for a, p in points} == {"input": (1, 3), "output": (1, 2)}
+    attributes, point = points[0]
+    assert set(attributes) == {
+        *("gen_ai.provider.name", "gen_ai.request.model", "gen_ai.operation.name", "server.address"),
+        "gen_ai.token.type",
+    }
+    assert tuple(point.explicit_bounds) == (
+        *(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864),
     )
+
+
+def test_tokens_are_not_recorded_otherwise(provider, connect, observed):
+    call(CHAT, connect(CHAT, provider([whole(CHAT)]).url))
+    assert observed.points("gen_ai.client.token.usage") == []
+
+
+@pytest.mark.parametrize("name", ["time_to_first_chunk", "token.usage"])
+def test_beside_a_peer_with_metrics_of_its_own_no_histogram_is_recorded_twice(
+    name, provider, connect, instrument, telemetry, monkeypatch
+):
+    monkeypatch.setattr(peers, "active", lambda distribution: (True, True))
+    instrument(token_usage=True)
+    list(stream(CHAT, connect(CHAT, provider([streamed(CHAT)]).url)))
+    assert telemetry.points(f"gen_ai.client.{name}") + telemetry.points(f"gen_ai.client.operation.{name}") == []
+
+
+# --- names that are no settings ---
+
+
+def test_an_unknown_setting_is_warned_about_once(instrument, caplog, monkeypatch):
+    monkeypatch.setattr(settings, "_warned", set())
+    monkeypatch.setenv("LLM_ERRORS_CAPTURE_MESAGE", "false")
+    monkeypatch.setenv("LLM_ERRORS_LOGS", "true")
+    instrumentor = instrument(capture_mesage=False, skip_dep_check=True)
+    instrumentor.uninstrument()
+    instrument(capture_mesage=False)
+    told = [r.getMessage() for r in caplog.records if "unknown setting" in r.getMessage()]
+    assert [t.partition(",")[0] for t in told] == [
+        "unknown setting LLM_ERRORS_CAPTURE_MESAGE",
+        "unknown setting capture_mesage",
+    ]
+    assert "LLM_ERRORS_CAPTURE_MESSAGE" in told[0]
+
+
+@pytest.mark.parametrize("name", ["capture_message", "LLM_ERRORS_CAPTURE_MESSAGE"])
+def test_an_unknown_way_to_capture_messages_is_warned_about_and_redacts(name, caplog):
+    given, environ = ({name: "some"}, {}) if name.islower() else ({}, {name: "some"})
+    assert settings.read(given, environ).capture_message == "redacted"
+    assert "allowed: redacted, full, false" in caplog.text
+
+
+def test_the_scope_names_the_release_of_the_conventions(provider, connect, observed):
+    call(CHAT, connect(CHAT, provider([whole(CHAT)]).url))
+    assert observed.span().instrumentation_scope.schema_url == semconv.SCHEMA_URL
+    assert observed.span().instrumentation_scope.schema_url.rpartition("/")[2] >= "1.41.0"
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid value: 'Zebrafink lives at 7 Elm St.'. Supported values are: 'a'.",
+        'Failed to parse tool arguments: {"name": "Zebrafink"}',
+        "messages.0: Input should be a valid string [type=string_type, input_value=Zebrafink lives, input_type=str]",
+        'The prompt "Zebrafink" was flagged.',
+    ],
+)
+def test_what_a_message_repeats_of_the_request_reaches_no_exporter(api, message, provider, connect, observed):
+    attempt(api, connect(api, provider([failure(api, 400, message=message)]).url))
+    (log,) = observed.logs()
+    ours = [s for s in observed.spans() if s.instrumentation_scope.name == "llm_errors"]
+    told = repr([(s.name, dict(s.attributes), s.events, s.status.description) for s in ours])
+    assert "Zebrafink" not in told + repr(dict(log.attributes)) + repr(log.body)
+    assert "…" in log.attributes["llm.error.message"]
+
+
+@pytest.mark.parametrize("key", ["3f2a9c1e-77b0-4d1c-9a50-aa11bb22cc33", "team-rocket-42", "pwd4llm!gateway"])
+@pytest.mark.parametrize("setting", ["redacted", "full"])
+def test_a_key_with_a_line_break_that_the_http_library_refuses_is_removed(key, setting, instrument, telemetry):
+    openai = pytest.importorskip("openai")
+    instrument(capture_message=setting)
+    clients = (
+        openai.AzureOpenAI(
+            azure_endpoint="http://127.0.0.1:1", api_version="2024-10-21", api_key=f"{key}\n", max_retries=0
+        ),
+        openai.OpenAI(
+            base_url="http://127.0.0.1:1", api_key="sk-x", max_retries=0, default_headers={"X-Gateway-Key": f"{key}\n"}
+        ),
+    )
+    for client in clients:
+        with client, pytest.raises(openai.APIConnectionError):
+            client.chat.completions.create(model="m", messages=[])
+    told = [record.attributes.get("llm.error.message", "") for record in telemetry.logs()]
+    assert len(told) == 2
+    assert key not in repr([s.attributes for s in telemetry.spans()]) + repr(told)
 
 
 @pytest.mark.parametrize("api", APIS)

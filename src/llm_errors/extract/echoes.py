@@ -27,19 +27,24 @@ _HARMLESS = re.compile(
 _ECHOES = re.compile(
     r"""
     \b\w{0,40}?(?:invalid|pars(?:e|ing)|validat|malform|unexpected|unrecogni[sz]ed|unsupported|unknown|illegal|decod|
-       deseriali[sz]|unmarshal|tokeni[sz](?:e|ing)|schema|expect(?:ed|ing)|syntax|mismatch|ill-formed)\w*
-  | \b(?:must|should)\s(?:not\s)?(?:be|have|match|contain|start|end)\b | \b(?:not|n't|doesn’t)\s(?:an?\s)?(?:valid|match\w*|one\sof)\b
-  | \bgot\b | \binstead\sof\b | \b(?:you|user|client|caller)\s(?:have\s)?(?:sent|said|wrote|asked|entered|typed|passed|provided|supplied)\b
-  | \b\w{0,40}?(?:prompt|inputs?|contents?|texts?|messages?|quer(?:y|ies)|questions?|arg(?:ument)?s?|completions?|outputs?|responses?|
-       answers?|body|payload|documents?|data|values?|fields?|strings?|instructions?|user|assistant|system|tools?|functions?|
-       raw|said|sent|received|provided|submitted|given|request|phrases?|words?|terms?|snippets?|excerpts?|near|found|
-       flagged|blocked|filtered|refused|rejected|denied|violat\w+|detected|here|saw|was|is|reads?)["'`]?\s*(?:[:：=]|->|=>)
-  | 无效|非法|解析|校验|参数|不合法|敏感|格式|内容|無効|不正|引数|解釈|유효하지|잘못된|파싱|구문 | \bung[uü]ltig\w*|\bnicht\slesbar
-  | \binvalide\w*|\binv[aá]lid[oa]s?|\bn[ao]o?\s(?:es\s)?v[aá]lid[oa]s? | \banalys(?:er|e)\b | \banalizar\b
+      deseriali[sz]|unmarshal|tokeni[sz](?:e|ing)|schema|expect(?:ed|ing)|syntax|mismatch|ill-formed)\w*
+  | \b(?:must|should)\s(?:not\s)?(?:be|have|match|contain|start|end)\b
+  | \b(?:not|n['’]t)\s(?:an?\s)?(?:valid|match\w*|one\sof)\b
+  | \b(?:got|flagged|moderation)\b | \binstead\sof\b
+  | \b(?:you|user|client|caller)\s(?:have\s)?(?:sent|said|wrote|asked|entered|typed|passed|provided|supplied)\b
+  | \b\w{0,40}?(?:prompt|inputs?|contents?|texts?|messages?|quer(?:y|ies)|questions?|arg(?:ument)?s?|completions?|
+      outputs?|responses?|answers?|body|payload|documents?|data|values?|fields?|strings?|instructions?|user|assistant|
+      system|tools?|functions?|raw|said|sent|received|provided|submitted|given|request|phrases?|words?|terms?|
+      snippets?|excerpts?|near|found|flagged|blocked|filtered|refused|rejected|denied|violat\w+|detected|here|saw|was|
+      is|reads?)["'`]?\s*(?:[:：=]|->|=>)
+  | 无效|非法|解析|校验|参数|不合法|敏感|格式|内容|無効|不正|引数|解釈|유효하지|잘못된|파싱|구문
+  | \bung[uü]ltig\w* | \bnicht\slesbar | \binvalide\w* | \binv[aá]lid[oa]s?
+  | \bn[ao]o?\s(?:es\s)?v[aá]lid[oa]s? | \banalys(?:er|e)\b | \banalizar\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 """Words of parsing and validation, and words of what a request holds before a colon or an equals sign."""
+_INDEX = re.compile(r"\[\d{0,4}\]")
 _RUN = re.compile(r"…(?:[\s…]*…)+")
 _TOKEN = re.compile(
     rf"""(?P<sign>[\s,;:.!?()/=<>*+–—-]+|…|\[REDACTED\])
@@ -52,7 +57,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PERSONAL = re.compile(
-    r"""(?!(?:support|sales|help|billing|contact|security|info)@)[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+
+    r"""(?<![\w.+-])(?!(?:support|sales|help|billing|contact|security|info)@)[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+
       | (?<=\S)\?[\w.%~-]+=[^\s'"`)]*                    # the query of a URL
       | (?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])             # social security numbers
       | (?<![\w-])(?:\d[ -]?){13,19}(?![\w-])            # card numbers
@@ -64,23 +69,26 @@ _PERSONAL = re.compile(
 
 def without_echoes(text: str) -> str:
     """The text with `…` for all that may be a user's."""
-    clean = _without_quotes(_PERSONAL.sub(ELLIPSIS, text))
+    plain = _PERSONAL.sub(ELLIPSIS, text)
+    clean = _without_quotes(plain)
     told = _ECHOES.search(clean)
-    if told is None:
+    if told is not None:
+        kept = _known_words(clean[: told.start()]) + told[0] + _until_unknown(clean[told.end() :])
+    elif _ECHOES.search(plain):  # inside what was taken for a quote
+        kept = _known_words(clean)
+    else:
         return clean
-    known = _known_words(clean[: told.start()]) + told[0] + _until_unknown(clean[told.end() :])
-    return _RUN.sub(ELLIPSIS, known)
+    return _RUN.sub(ELLIPSIS, kept)
 
 
 def _without_quotes(text: str) -> str:
-    kept, at = [], 0
-    for opening in iter(lambda: _next_opening(text, at), None):
-        harmless = _HARMLESS.match(text, opening)
-        end = harmless.end() if harmless else _end_of_quote(text, opening)
-        inside = text[opening + 1 : end - 1]
-        keep = harmless or is_identifier(inside)
+    kept: list[str] = []
+    at, opening = 0, _next_opening(text, 0)
+    while opening is not None:
+        end = _end_of_quote(text, opening)
+        keep = _HARMLESS.fullmatch(text, opening, end) or is_identifier(text[opening + 1 : end - 1])
         kept += (text[at:opening], text[opening:end] if keep else ELLIPSIS)
-        at = end
+        at, opening = end, _next_opening(text, end)
     return "".join(kept) + text[at:]
 
 
@@ -95,9 +103,9 @@ def _opens(text: str, at: int) -> bool:
     """Whether a sign at this place may open a quote. An apostrophe, and the index of a path, do not."""
     before = text[at - 1 : at]
     if text[at] == "[":
-        return not re.match(r"\[\d{0,4}\]", text[at:])
+        return not ((before.isalnum() or before == "_") and _INDEX.match(text, at))
     if text[at] == "<":
-        return text[at + 1 : at + 2] not in (" ", "=", "")
+        return text[at + 1 : at + 2] != "=" and (">" in text[at:] or not text[at + 1 : at + 2].isspace())
     if text[at] not in _SYMMETRIC or not (before.isalnum() or before == "_"):
         return True
     return before in "bu" and not text[max(at - 2, 0) : at - 1].isalnum()
@@ -172,7 +180,8 @@ def _until_unknown(text: str) -> str:
 
 def _known_words(text: str) -> str:
     """The text with `…` for each run of what may be a user's."""
-    kept, at = [], 0
+    kept: list[str] = []
+    at = 0
     while at < len(text):
         end = _known(text, at)
         if end is None:

@@ -8,73 +8,71 @@ import re
 
 PLAIN = frozenset(
     """
-    a about above accept accepted accepts access according account action active actual algo added adding additional after
-    again all allow allowed allows already also an and another any api appear appears application apply are argument
-    arguments array arrays as assistant associated at attempt attempted attempts audio authentication authorization
-    available back bad base64 be because been before begin beginning between block blocks body boolean both but by byte
-    bytes call called calls can cannot cant chat char character characters chars chat check choice choices chunk class
-    client code codec codes column combination complete completion completions conflict conflicting connection
-    contact contain contained containing contains content contents context conversation convert correct corrupted could
-    couldn count create credentials current data decimal decode decoded decoding deeper default defined delimiter
-    delete deployment deprecated depth description deserialize deserialization details developer dict dictionary did
-    different directly disabled disallowed do document documentation documents does doesn don double duplicate during
-    each either element elements embedding embeddings empty enabled encode encoded encoding end endpoint ends
-    ensure entire entity entries entry enum eof equal error errors even every exactly example exceed exceeded
-    exceeds exist exists expect expected expecting expects explicitly external extra factor fail failed failing fails
-    failure false feature field fields file files final finish first flag float following follow followed for forbidden
-    format found fraction from function functions general generate generated generation get given gives got greater had
-    has have header headers help higher history html http https id identifier ids if ignored illegal image images
-    immediately in include included includes including incompatible incomplete incorrect incorrectly index ill inner
-    inference input inputs inside instance instead instruction instructions instruct int integer integers internal into
-    invalid is isn issue it item items its json key keys keyword kind language large larger last later least length less
-    level like likely limit limits line list lists literal located location logprobs long longer loss lower made make
-    malformed many map mapping match matched matches matching max maximum may mean media message messages method might
-    min minimum mismatch mismatched missing mixed mode model models modify more most multiple must name named names nan
-    near need needed needs negative nested new next no none non nonempty not null number numbers object objects occurred
-    of off on one only operation option optional options or order original other others otherwise out output outputs
-    over own page param parameter parameters params parse parsed parser parsing part parts pass passed passing path
-    pattern payload permitted please point position positive prefix present previous problem process processed
-    processing prompt prompts properties property provide provided provider provides quota range raw reach reached read
-    reason reasoning received recognised recognized record refer reference region regex remove request requested
-    requests require required requires reserved resource respond response responses result results retry return
-    returned right role roles root same schema schemas second seconds section see send sent sequence server
-    service session set sets setting shape short shorter should shouldn signature since single size smaller some
-    something sorry source specified specify standard start starting starts status stop stream streaming string strings
-    structure structured style subset such suffix supplied support supported supports surrogate syntax system tag tags
-    temperature template terminated text than that the their them then there these they thinking this those through
-    time timeout times to together token tokens too tool tools top total trailing trim true try turn two type types
-    unable under undefined unexpected unexpectedly unicode unique unknown unprocessable unrecognised unrecognized
-    unsupported until unterminated up upper upstream url urls use used user uses using utf valid validate validated
-    validation validator value values variable variables vector version versions video was we were what when where
-    whether which while whitespace whole with within without would wrong xml yet you your yourself zero retrying later
-    preceding preceeding responding alternate alternating row rows multiple decrease increase increasing target hint
-    adjust means aren using triggering triggered modify potentially violating our usage refused ended call-id ids
-    denied due reject rejected safety security rate limited exhausted quotas overloaded unavailable temporarily throttled
-    sensitive words visit learn upgrade plan billing please check maximum context window exceeding submit
-    capacity reset resets minute minutes hour day requests organization project found available deprecated retired
-    permission permissions region country territory enabled disable error unauthorized forbidden gateway proxy host port
-    name resolution certificate verify verification connect connecting disconnected closed peer chunked sending bad
-    cause caused max retries exceeded temporary failed establish refused unreachable network os operation incorrect
-    violation violations policy policies terms content-policy moderation flagged filter filtered filters blocked
-    multi base sampling seed greater-than less-than well-formed ill-formed non-empty key-value
+    a about above accept accepted accepts access according account action active actual added adding additional adjust
+    after again algo all allow allowed allows already also alternate alternating an and another any api appear appears
+    application apply are aren argument arguments array arrays as assistant associated at attempt attempted attempts
+    audio authentication authorization available back bad base base64 be because been before begin beginning between
+    billing block blocked blocks body boolean both but by byte bytes call call-id called calls can cannot cant capacity
+    cause caused certificate char character characters chars chat check choice choices chunk chunked class client closed
+    code codec codes column combination complete completion completions conflict conflicting connect connecting
+    connection contact contain contained containing contains content content-policy contents context conversation
+    convert correct corrupted could couldn count country create credentials current data day decimal decode decoded
+    decoding decrease deeper default defined delete delimiter denied deployment deprecated depth description
+    deserialization deserialize details developer dict dictionary did different directly disable disabled disallowed
+    disconnected do document documentation documents does doesn don double due duplicate during each either element
+    elements embedding embeddings empty enabled encode encoded encoding end ended endpoint ends ensure entire entity
+    entries entry enum eof equal error errors establish even every exactly example exceed exceeded exceeding exceeds
+    exhausted exist exists expect expected expecting expects explicitly external extra factor fail failed failing fails
+    failure false feature field fields file files filter filtered filters final finish first flag flagged float follow
+    followed following for forbidden format found fraction from function functions gateway general generate generated
+    generation get given gives got greater greater-than had has have header headers help higher hint history host hour
+    html http https id identifier ids if ignored ill ill-formed illegal image images immediately in include included
+    includes including incompatible incomplete incorrect incorrectly increase increasing index inference inner input
+    inputs inside instance instead instruct instruction instructions int integer integers internal into invalid is isn
+    issue it item items its json key key-value keys keyword kind language large larger last later learn least length
+    less less-than level like likely limit limited limits line list lists literal located location logprobs long longer
+    loss lower made make malformed many map mapping match matched matches matching max maximum may mean means media
+    message messages method might min minimum minute minutes mismatch mismatched missing mixed mode model models
+    moderation modify more most multi multiple must name named names nan near need needed needs negative nested network
+    new next no non non-empty none nonempty not null number numbers object objects occurred of off on one only operation
+    option optional options or order organization original os other others otherwise our out output outputs over
+    overloaded own page param parameter parameters params parse parsed parser parsing part parts pass passed passing
+    path pattern payload peer permission permissions permitted plan please point policies policy port position positive
+    potentially preceding preceeding prefix present previous problem process processed processing project prompt prompts
+    properties property provide provided provider provides proxy quota quotas range rate raw reach reached read reason
+    reasoning received recognised recognized record refer reference refused regex region reject rejected remove request
+    requested requests require required requires reserved reset resets resolution resource respond responding response
+    responses result results retired retries retry retrying return returned right role roles root row rows safety same
+    sampling schema schemas second seconds section security see seed send sending sensitive sent sequence server service
+    session set sets setting shape short shorter should shouldn signature since single size smaller some something sorry
+    source specified specify standard start starting starts status stop stream streaming string strings structure
+    structured style submit subset such suffix supplied support supported supports surrogate syntax system tag tags
+    target temperature template temporarily temporary terminated terms territory text than that the their them then
+    there these they thinking this those throttled through time timeout times to together token tokens too tool tools
+    top total trailing triggered triggering trim true try turn two type types unable unauthorized unavailable undefined
+    under unexpected unexpectedly unicode unique unknown unprocessable unreachable unrecognised unrecognized unsupported
+    unterminated until up upgrade upper upstream url urls usage use used user uses using utf valid validate validated
+    validation validator value values variable variables vector verification verify version versions video violating
+    violation violations visit was we well-formed were what when where whether which while whitespace whole window with
+    within without words would wrong xml yet you your yourself zero
     """.split()
 )
 """What the sentences of API errors are made of, in lower case."""
 
 PARAMETERS = frozenset(
     """
-    audio background best_of candidate_count choices completion content contents context_management echo
-    enable_thinking encoding_format extra_body file_id frequency_penalty function function_call function_declarations
-    functions generation_config generationconfig image image_url include input input_audio input_schema inputs
-    instructions json_object json_schema logit_bias logprobs max_completion_tokens max_output_tokens max_tokens
-    max_tokens_to_sample maxoutputtokens messages metadata modalities model n name output parallel_tool_calls
-    parameters parts prediction presence_penalty previous_response_id prompt prompt_cache_key properties
-    reasoning reasoning_content reasoning_effort redacted_thinking repetition_penalty required response_format
-    responseschema role safety_identifier safety_settings schema seed service_tier signature stop stop_sequences store
-    stream stream_options strict suffix system temperature text thinking thinkingconfig thought_signature tool
-    tool_call tool_call_id tool_calls tool_choice tool_result tool_use tool_use_id tools top_k top_logprobs top_p topk
-    topp truncation type url user verbosity assistant developer ascii utf-8 latin-1 api_key api-version budget_tokens
-    cache_control citations container dimensions effort web_search
+    api-version api_key ascii assistant audio background best_of budget_tokens cache_control candidate_count choices
+    citations completion container content contents context_management developer dimensions echo effort enable_thinking
+    encoding_format extra_body file_id frequency_penalty function function_call function_declarations functions
+    generation_config generationconfig image image_url include input input_audio input_schema inputs instructions
+    json_object json_schema latin-1 logit_bias logprobs max_completion_tokens max_output_tokens max_tokens
+    max_tokens_to_sample maxoutputtokens messages metadata modalities model n name output parallel_tool_calls parameters
+    parts prediction presence_penalty previous_response_id prompt prompt_cache_key properties reasoning
+    reasoning_content reasoning_effort redacted_thinking repetition_penalty required response_format responseschema role
+    safety_identifier safety_settings schema seed service_tier signature stop stop_sequences store stream stream_options
+    strict suffix system temperature text thinking thinkingconfig thought_signature tool tool_call tool_call_id
+    tool_calls tool_choice tool_result tool_use tool_use_id tools top_k top_logprobs top_p topk topp truncation type url
+    user utf-8 verbosity web_search
     """.split()
 )
 """Names of parameters, fields and roles of the APIs, in lower case: a message may quote these and stay readable."""

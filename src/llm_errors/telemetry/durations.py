@@ -1,4 +1,4 @@
-"""The attribute sets of the duration histogram, each with the buckets that have an exemplar.
+"""The buckets of the conventions' histograms, and the attribute sets of durations, each with the buckets that hold an exemplar.
 
 Of all that fall into a bucket between two collections the OpenTelemetry SDK keeps one, and to offer it one takes longer
 than to count a call. So each bucket is offered the first.
@@ -13,7 +13,9 @@ from opentelemetry.trace import Span
 from llm_errors.telemetry.labels import Labels
 
 BUCKETS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-"""Seconds: the GenAI conventions' advice for `gen_ai.client.operation.duration`."""
+"""Seconds: the GenAI conventions' advice for `gen_ai.client.operation.duration`, which times to the first chunk share."""
+TOKEN_BUCKETS = tuple(4**n for n in range(14))
+"""The conventions' advice for `gen_ai.client.token.usage`: 1 to 67,108,864."""
 
 _NOBODY = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """A context that offers no exemplar. An empty one would stand for the current one."""

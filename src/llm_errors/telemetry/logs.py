@@ -12,7 +12,7 @@ PER_SECOND = 10
 
 
 class FailureLog:
-    """Emits `gen_ai.client.operation.exception` and `llm.call.failure`."""
+    """Emits `llm.call.failure`."""
 
     def __init__(self, logger: Logger) -> None:
         self._logger = logger
@@ -20,7 +20,7 @@ class FailureLog:
         self._emitted = 0
         self._left_out = 0
 
-    def emit(self, event_name: str, attributes: Mapping[str, Any], context: Any) -> None:
+    def emit(self, attributes: Mapping[str, Any], context: Any) -> None:
         """Emit one record in the span's context, or count it as left out."""
         now = time.monotonic_ns() // 1_000_000_000
         if now != self._second:
@@ -38,7 +38,16 @@ class FailureLog:
                 context=context,
                 severity_number=SeverityNumber.WARN,
                 severity_text="WARN",
-                event_name=event_name,
+                event_name=semconv.FAILURE_EVENT,
+                body=sentence(attributes),
                 attributes=written,
             )
         )
+
+
+def sentence(attributes: Mapping[str, Any]) -> str:
+    """What people read: `RATE_LIMITED/requests from openai gpt-5-mini: <message>`."""
+    who = " ".join(filter(None, (attributes.get(semconv.PROVIDER), attributes.get(semconv.REQUEST_MODEL))))
+    what = f"{attributes[semconv.ERROR_CLASS]}/{attributes[semconv.ERROR_REASON]} from {who or 'an unknown provider'}"
+    message = attributes.get(semconv.ERROR_MESSAGE)
+    return f"{what}: {message}" if message else what

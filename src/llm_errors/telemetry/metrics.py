@@ -11,7 +11,7 @@ from llm_errors import semconv
 from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.evidence import Classification
 from llm_errors.telemetry import peers
-from llm_errors.telemetry.durations import BUCKETS, DurationsOfAll
+from llm_errors.telemetry.durations import BUCKETS, TOKEN_BUCKETS, DurationsOfAll
 from llm_errors.telemetry.labels import Labels
 from llm_errors.telemetry.spans import Scope
 from llm_errors.telemetry.tally import Tally
@@ -43,9 +43,25 @@ class Metrics:
         self._duration = meter.create_histogram(
             semconv.DURATION, "s", "GenAI operation duration.", explicit_bucket_boundaries_advisory=BUCKETS
         )
+        self._first_chunk = meter.create_histogram(
+            semconv.FIRST_CHUNK,
+            "s",
+            "Time to the first chunk of a stream.",
+            explicit_bucket_boundaries_advisory=BUCKETS,
+        )
+        self._tokens = meter.create_histogram(
+            semconv.TOKEN_USAGE,
+            "{token}",
+            "Number of input and output tokens used.",
+            explicit_bucket_boundaries_advisory=TOKEN_BUCKETS,
+        )
+        self.token_usage = False
+        """Whether tokens are recorded: the setting."""
         self._error_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
         self._retry_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS)
         self._durations = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
+        self._first_chunk_labels = Labels(dict, *_CALL, semconv.SERVER_ADDRESS)
+        self._token_labels = Labels(dict, *_CALL, semconv.SERVER_ADDRESS, semconv.TOKEN_TYPE)
 
     def _observe(self, options: CallbackOptions) -> Iterable[Observation]:
         self._durations.collected()
@@ -76,9 +92,21 @@ class Metrics:
                     context if self._calls is not None else durations.context(ending.duration, scope.span, context)
                 )
                 self._duration.record(ending.duration, durations.attributes, offered)
+                if ending.time_to_first_chunk is not None:
+                    labels = self._first_chunk_labels[provider, model, operation, info.address]
+                    self._first_chunk.record(ending.time_to_first_chunk, labels, context)
+                if self.token_usage:
+                    self._count_tokens(ending, context)
         if failure is not None:
             error_class, reason, channel = failure.error_class.value, failure.reason, failure.channel
             self._errors.add(1, self._error_labels[provider, model, operation, error_class, reason, channel], context)
+
+    def _count_tokens(self, ending: CallOutcome, context: Any) -> None:
+        info, answer = ending.info, ending.answer
+        for kind, tokens in ((semconv.INPUT, answer.input_tokens), (semconv.OUTPUT, answer.output_tokens)):
+            if tokens is not None and tokens >= 0:
+                labels = self._token_labels[info.provider, info.model, info.operation, info.address, kind]
+                self._tokens.record(tokens, labels, context)
 
     def retried(self, info: CallInfo, error_class: str) -> None:
         """Count a hidden attempt."""

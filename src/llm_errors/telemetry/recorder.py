@@ -8,9 +8,10 @@ from llm_errors import semconv
 from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.classify import decide, unreadable
 from llm_errors.evidence import Classification, Evidence
+from llm_errors.extract.redact import redact, redact_credentials
 from llm_errors.rules import Index
 from llm_errors.safety import quietly, report_internal_error
-from llm_errors.settings import Settings
+from llm_errors.settings import FULL, NO_MESSAGE, Settings
 from llm_errors.taxonomy import ErrorClass
 from llm_errors.telemetry import spans
 from llm_errors.telemetry.logs import FailureLog
@@ -35,6 +36,7 @@ class Recorder:
         self._settings, self._metrics, self._log = settings, metrics, log
         self.open, self.leave = spans_of.open, spans_of.leave
         self._hook, self._own_rules = hook, own_rules
+        self._redaction = redact_credentials if settings.capture_message == FULL else redact
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
         """Count an attempt that the SDK's own retry hides."""
@@ -72,7 +74,7 @@ class Recorder:
         return quietly("decide", undecided, self._decide, evidence)
 
     def _decide(self, evidence: Evidence) -> Classification | None:
-        return decide(evidence, own=self._own_rules, messages=self._settings.message_rules)
+        return decide(evidence, own=self._own_rules, messages=self._settings.message_rules, redaction=self._redaction)
 
     def _attributes(self, failure: Classification, ending: CallOutcome) -> dict[str, Any]:
         """`llm.error.*`, the same for span and log."""
@@ -91,7 +93,7 @@ class Recorder:
             written[semconv.ERROR_CODE] = failure.code
         if failure.status_code is not None:
             written[semconv.ERROR_STATUS_CODE] = failure.status_code
-        if failure.message and self._settings.capture_message:
+        if failure.message and self._settings.capture_message != NO_MESSAGE:
             written[semconv.ERROR_MESSAGE] = failure.message
         if failure.error_class is ErrorClass.UNKNOWN and ending.evidence is not None:
             written[semconv.ERROR_FINGERPRINT] = fingerprint(ending.info.provider, ending.evidence)
@@ -103,13 +105,12 @@ class Recorder:
         if self._log is None:
             return
         info = ending.info
-        written = {semconv.PROVIDER: info.provider, semconv.OPERATION: info.operation, **attributes}
+        written = {semconv.PROVIDER: info.provider, semconv.OPERATION: info.operation, **scope.around, **attributes}
         if info.model:
             written[semconv.REQUEST_MODEL] = info.model[:256]
         if ending.evidence is not None and ending.evidence.exception_type:
             written[semconv.EXCEPTION_TYPE] = ending.evidence.exception_type
-        thrown = failure.channel == semconv.THROWN and scope.own
-        self._log.emit(semconv.OPERATION_EXCEPTION_EVENT if thrown else semconv.FAILURE_EVENT, written, context)
+        self._log.emit(written, context)
 
 
 def fingerprint(provider: str, evidence: Evidence) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from time import time_ns
+from types import MappingProxyType
 from typing import Any
 
 from opentelemetry import context as context_api
@@ -32,6 +33,8 @@ class Scope:
     context: Context | None = None
     """The context in which the call is counted, so that exemplars and logs point at its span."""
     token: Any = None
+    around: Mapping[str, Value] = MappingProxyType({})
+    """The agent and the conversation that the enclosing span names."""
 
     def settled_context(self) -> Context | None:
         """The context, made for a span of someone else's when there is something to tell in it."""
@@ -60,6 +63,8 @@ class Spans:
         try:
             peer, scope.measured = peers.active(info.distribution)
             current = trace.get_current_span(context)
+            if current is not trace.INVALID_SPAN:
+                scope.around = _around(current)
             if (
                 current is not trace.INVALID_SPAN
                 and self._mode != "off"
@@ -68,7 +73,9 @@ class Spans:
                 scope.span = current
             elif self._mode == "auto" and not peer:
                 name, attributes = _beginning(info)
-                scope.span = span = self._tracer.start_span(name, context, SpanKind.CLIENT, attributes.copy())
+                scope.span = span = self._tracer.start_span(
+                    name, context, SpanKind.CLIENT, {**attributes, **scope.around}
+                )
                 scope.own = True
                 scope.context = trace.set_span_in_context(span, context)
                 scope.token = context_api.attach(scope.context)
@@ -96,6 +103,15 @@ def _beginning(info: CallInfo) -> tuple[str, dict[str, Value]]:
         if info.port:
             attributes[semconv.SERVER_PORT] = info.port
     return (f"{info.operation} {info.model}" if info.model else info.operation), attributes
+
+
+def _around(enclosing: Span) -> dict[str, Value]:
+    """Agent and conversation of the span that is current when a call begins, so that its failures are found by them."""
+    attributes = getattr(enclosing, "attributes", None)
+    if not attributes:
+        return {}
+    found = {name: attributes.get(name) for name in (semconv.AGENT_NAME, semconv.CONVERSATION_ID)}
+    return {name: value[:256] for name, value in found.items() if isinstance(value, str) and value}
 
 
 def write(
