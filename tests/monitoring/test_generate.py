@@ -3,16 +3,28 @@
 import builtins
 import json
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from artifact_tools import REPOSITORY
+from artifact_tools import DEBIAN, REPOSITORY, STACK, tool
 
 from llm_errors.monitoring import arguments, generate
+from llm_errors.monitoring.marker import MARKER
 from llm_errors.monitoring.options import SHARES, Options
 from llm_errors.tools.cli import main
+
+EVERY_ARGUMENT = (
+    *("--objective", "99.9", "--window", "28d", "--service-label", "service_name", "--name", "pay"),
+    *("--service-objective", "chat/api=99", "--own-keys", "portal", "--batch-job", "nightly"),
+    *("--extra-label", "k8s_namespace_name", "--selector", 'region=~"eu-.*"', "--selector", 'tier!=""'),
+    *("--severity", "page=critical", "--severity", "info=none", "--threshold", "RATE_LIMITED=5:50"),
+    *("--team", "namespace=checkout=checkout-on-call", "--team", "service_name=chat=chat.team"),
+)
 
 
 def rules(folder: Path) -> str:
@@ -40,7 +52,7 @@ def test_the_committed_files_are_what_the_taxonomy_says(monkeypatch: pytest.Monk
 
 def test_a_changed_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed = write(tmp_path) / "alertmanager.yml"
-    changed.write_text("route: {}\n")
+    changed.write_text(f"# {MARKER}\nroute: {{}}\n")
     capsys.readouterr()
     assert main(["generate", "--no-dashboards", "--check", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().out == f"differs: {changed}\n"
@@ -57,7 +69,8 @@ def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_file_of_an_earlier_version_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["generate", "--out", str(tmp_path)])
     old = tmp_path / "grafana/llm-old.json"
-    old.write_text("{}")
+    old.write_text(json.dumps({"description": f"What was. {MARKER}."}))
+    (tmp_path / "grafana/mine.json").write_text("{}")
     capsys.readouterr()
     assert main(["generate", "--check", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().out == f"left over: {old}\n"
@@ -80,6 +93,85 @@ def test_a_service_has_its_own_objective(tmp_path: Path) -> None:
 
 def test_the_budget_has_its_own_period(tmp_path: Path) -> None:
     assert "record: job:llm_slo_budget_remaining:ratio28d" in rules(write(tmp_path, "--window", "28d"))
+
+
+def test_every_file_says_that_it_is_generated(tmp_path: Path) -> None:
+    assert main(["generate", "--out", str(tmp_path)]) == 0
+    assert [name for name in files(tmp_path) if MARKER not in (tmp_path / name).read_text()] == []
+
+
+def test_outside_a_checkout_the_folder_must_be_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate"]) == 2
+    assert "--out DIR" in capsys.readouterr().err
+    assert files(tmp_path) == set()
+
+
+@pytest.mark.parametrize("name", ["alertmanager.yml", "runbooks/LLMBadRequests.md", "grafana/llm-overview.json"])
+def test_a_file_of_the_users_own_is_never_overwritten(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    assert main(["generate", "--out", str(tmp_path)]) == 2
+    assert name in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == "mine"
+    assert files(tmp_path) == {name}
+
+
+def test_a_second_run_renews_what_the_first_has_written(tmp_path: Path) -> None:
+    write(tmp_path)
+    write(tmp_path, "--objective", "99.9")
+    assert "+ 0.999" in rules(tmp_path)
+
+
+def test_the_runbooks_come_along(tmp_path: Path) -> None:
+    written = {path.name for path in (write(tmp_path) / "runbooks").iterdir()}
+    assert written == {path.name for path in (REPOSITORY / "dashboards/runbooks").iterdir()}
+
+
+def test_the_runbooks_of_a_tailoring_query_its_own_series(tmp_path: Path) -> None:
+    write(tmp_path, "--service-label", "service_name", "--window", "28d")
+    pages = "".join(path.read_text() for path in (tmp_path / "runbooks").iterdir())
+    codes = re.findall(r"```.*?```|`[^`\n]+`", pages, re.DOTALL)
+    assert [code for code in codes if re.search(r"\bjob\b|ratio30d", code)] == []
+    assert any("service_name" in code for code in codes)
+
+
+def test_in_a_checkout_the_runbooks_stay_as_they_were_written() -> None:
+    assert generate.beside(REPOSITORY / "dashboards", Options()) == {}
+
+
+def test_what_promtool_refuses_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "bin/promtool"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'group llm-events: a fault' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert main(["generate", "--no-dashboards", "--out", str(tmp_path / "out")]) == 2
+    assert "promtool refuses prometheus/llm-errors.rules.yml: group llm-events: a fault" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_promtool_and_amtool_take_a_tailoring_with_every_argument(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [str(Path(tool(name, *where)).parent) for name in ("promtool", "amtool") for where in ([STACK], [DEBIAN])]
+    for folder in dict.fromkeys(folders):
+        monkeypatch.setenv("PATH", folder)
+        write(tmp_path, *EVERY_ARGUMENT)
+        assert "checked by promtool and amtool" in capsys.readouterr().out
+
+
+def test_a_closed_pipe_is_silent(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "llm_errors", "generate", "--check", "--no-dashboards", "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert running.stderr.read() == b""
 
 
 def test_a_service_label_replaces_job(tmp_path: Path) -> None:
@@ -126,7 +218,7 @@ def test_the_operator_resource_holds_the_same_rules(tmp_path: Path) -> None:
 
 def test_grafana_alerts_point_to_panels_that_exist() -> None:
     folder = REPOSITORY / "dashboards"
-    managed = yaml.safe_load((folder / "prometheus/grafana-alerting.yml").read_text())
+    managed = yaml.safe_load((folder / "provisioning/alerting/grafana-alerting.yml").read_text())
     for rule in (rule for group in managed["groups"] for rule in group["rules"]):
         notes = rule["annotations"]
         board = json.loads((folder / f"grafana/{notes['__dashboardUid__']}.json").read_text())
@@ -134,7 +226,7 @@ def test_grafana_alerts_point_to_panels_that_exist() -> None:
 
 
 def test_grafana_alerts_have_unique_names() -> None:
-    managed = yaml.safe_load((REPOSITORY / "dashboards/prometheus/grafana-alerting.yml").read_text())
+    managed = yaml.safe_load((REPOSITORY / "dashboards/provisioning/alerting/grafana-alerting.yml").read_text())
     rules_ = [rule for group in managed["groups"] for rule in group["rules"]]
     assert len({rule["uid"] for rule in rules_}) == len({rule["title"] for rule in rules_}) == len(rules_)
 

@@ -1,82 +1,115 @@
-"""Routing by view, and what explains what. Receivers are placeholders under `.invalid`: a page that nobody set up
-fails loudly.
+"""The routes in the three forms that Alertmanager's users need: a complete configuration, a part to merge into an
+existing one, and a resource of the Prometheus operator.
 
-Inhibition is narrow. A page silences the ticket over the same budget, never the tickets that say which model. A
-broken credential explains what happens to its own model in its own service, never a page of the whole service: that
-carries no model label, and the outage of another model would vanish with it.
+Receivers are placeholders under `.invalid`: a page that nobody set up fails loudly.
 """
 
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any
 
+from llm_errors.monitoring import routing
 from llm_errors.monitoring.options import Options
-from llm_errors.monitoring.promql import CLASS, MODEL, PROVIDER
-from llm_errors.taxonomy import View
+from llm_errors.monitoring.routing import Inhibition, Matcher, Receiver, Route
 
-RECEIVERS: Final = (
-    "page-owning-team",
-    "page-platform",
-    "ticket-owning-team",
-    "ticket-platform",
-    "ticket-trust-and-safety",
-    "weekly-review",
-)
+_OURS: tuple[Matcher, ...] = (("alertname", "=~", routing.ALERTS),)
 
 
 def configuration(options: Options) -> dict[str, Any]:
-    """The Alertmanager configuration of one tailoring."""
+    """A complete Alertmanager configuration."""
     return {
-        "route": {
-            "receiver": "ticket-platform",
-            "group_by": ["alertname", options.service_label],
-            "group_wait": "30s",
-            "group_interval": "5m",
-            "repeat_interval": "12h",
-            "routes": _routes(options),
-        },
-        "inhibit_rules": _inhibitions(options),
-        "receivers": [_receiver(name) for name in RECEIVERS],
+        "route": {**_settings(routing.root(options)), "routes": [_route(r) for r in routing.routes(options)]},
+        **_rest(options),
     }
 
 
-def _routes(options: Options) -> list[dict[str, Any]]:
-    service, page = options.service_label, options.severities["page"]
-    failing = ["alertname", service, PROVIDER, MODEL, CLASS]
-    return [
-        _route(View.CORRECTNESS, "page-owning-team", page, group_by=failing, group_wait="0s", repeat_interval="4h"),
-        _route(View.RELIABILITY, "page-platform", page, group_wait="10s", repeat_interval="4h"),
-        _route(View.CORRECTNESS, "ticket-owning-team", group_by=failing, repeat_interval="3d"),
-        _route(View.POLICY, "ticket-trust-and-safety", group_by=failing, repeat_interval="7d"),
-        _route(View.REVIEW, "weekly-review", group_by=["alertname"], group_wait="5m", repeat_interval="7d"),
-        _route(View.RELIABILITY, "ticket-platform", repeat_interval="3d"),
-    ]
+def to_merge(options: Options) -> dict[str, Any]:
+    """What to append to the lists of an existing configuration; other alerts are routed as before."""
+    ours = {"matchers": _matchers(_OURS), **_settings(routing.root(options))}
+    return {
+        "route": {"routes": [{**ours, "routes": [_route(route) for route in routing.routes(options)]}]},
+        **_rest(options),
+    }
 
 
-def _route(view: View, receiver: str, severity: str = "", **timing: Any) -> dict[str, Any]:
-    matchers = [f'view="{view.value}"'] + ([f'severity="{severity}"'] if severity else [])
-    return {"matchers": matchers, "receiver": receiver, **timing}
+def resource(options: Options) -> dict[str, Any]:
+    """An `AlertmanagerConfig` of the Prometheus operator."""
+    ours = {"matchers": _objects(_OURS), **_operator_settings(routing.root(options))}
+    return {
+        "apiVersion": "monitoring.coreos.com/v1alpha1",
+        "kind": "AlertmanagerConfig",
+        "metadata": {"name": "llm-errors", "labels": {"app.kubernetes.io/name": "llm-errors"}},
+        "spec": {
+            "route": {**ours, "routes": [_operator_route(route) for route in routing.routes(options)]},
+            "inhibitRules": [_operator_inhibition(rule) for rule in routing.inhibitions(options)],
+            "receivers": [
+                {"name": r.name, "webhookConfigs": [{"url": address(r), "sendResolved": r.is_pager}]}
+                for r in routing.receivers(options)
+            ],
+        },
+    }
 
 
-def _inhibitions(options: Options) -> list[dict[str, Any]]:
-    service = options.service_label
-    return [
-        _inhibit(['alertname="LLMAvailabilityBurnPage"'], ['alertname="LLMAvailabilityBurnTicket"'], [service]),
-        _inhibit(
-            ['alertname="LLMAvailabilityBurnPage"', 'window="1h"'],
-            ['alertname="LLMAvailabilityBurnPage"', 'window="6h"'],
-            [service],
-        ),
-        _inhibit(
-            ['alertname="LLMCredentialOrModelError"'],
-            ['alertname=~"LLMModelBurnTicket|LLMRateLimitSpike|LLMUnknownErrors"'],
-            [service, PROVIDER, MODEL],
-        ),
-    ]
+def address(receiver: Receiver) -> str:
+    """A placeholder that no name server resolves."""
+    return f"http://alert-receiver.invalid/{receiver.name}"
 
 
-def _inhibit(source: list[str], target: list[str], equal: list[str]) -> dict[str, Any]:
-    return {"source_matchers": source, "target_matchers": target, "equal": equal}
+def _rest(options: Options) -> dict[str, Any]:
+    return {
+        "inhibit_rules": [
+            {
+                "source_matchers": _matchers(rule.source),
+                "target_matchers": _matchers(rule.target),
+                "equal": list(rule.equal),
+            }
+            for rule in routing.inhibitions(options)
+        ],
+        "receivers": [
+            {"name": r.name, "webhook_configs": [{"url": address(r), "send_resolved": r.is_pager}]}
+            for r in routing.receivers(options)
+        ],
+    }
 
 
-def _receiver(name: str) -> dict[str, Any]:
-    hook = {"url": f"http://alert-receiver.invalid/{name}", "send_resolved": name.startswith("page-")}
-    return {"name": name, "webhook_configs": [hook]}
+def _route(route: Route) -> dict[str, Any]:
+    branches = [{"matchers": _matchers(one.matchers), "receiver": one.receiver.name} for one in route.routes]
+    written = {"matchers": _matchers(route.matchers), **_settings(route)}
+    return {**written, **({"routes": branches} if branches else {})}
+
+
+def _settings(route: Route) -> dict[str, Any]:
+    return {
+        "receiver": route.receiver.name,
+        "group_by": list(route.group_by),
+        "group_wait": route.group_wait,
+        "group_interval": route.group_interval,
+        "repeat_interval": route.repeat_interval,
+    }
+
+
+def _matchers(matchers: Iterable[Matcher]) -> list[str]:
+    return [f'{label}{operator}"{value}"' for label, operator, value in matchers]
+
+
+def _operator_route(route: Route) -> dict[str, Any]:
+    branches = [{"matchers": _objects(one.matchers), **_operator_settings(one)} for one in route.routes]
+    written = {"matchers": _objects(route.matchers), **_operator_settings(route)}
+    return {**written, **({"routes": branches} if branches else {})}
+
+
+def _operator_settings(route: Route) -> dict[str, Any]:
+    return {
+        "receiver": route.receiver.name,
+        "groupBy": list(route.group_by),
+        "groupWait": route.group_wait,
+        "groupInterval": route.group_interval,
+        "repeatInterval": route.repeat_interval,
+    }
+
+
+def _operator_inhibition(rule: Inhibition) -> dict[str, Any]:
+    return {"sourceMatch": _objects(rule.source), "targetMatch": _objects(rule.target), "equal": list(rule.equal)}
+
+
+def _objects(matchers: Iterable[Matcher]) -> list[dict[str, str]]:
+    return [{"name": label, "matchType": operator, "value": value} for label, operator, value in matchers]

@@ -20,6 +20,7 @@ SOME_SERIES_ONLY: Final = (OUTCOME, CLASS, REASON, CHANNEL, "le", "quantile", "p
 """Labels that only some of the raw series have."""
 RESERVED: Final = (*ALERT_LABELS, *SOME_SERIES_ONLY, PROVIDER, MODEL, OPERATION)
 _LABEL: Final = r"[a-zA-Z_][a-zA-Z0-9_]*"
+_MATCHER: Final = re.compile(rf'({_LABEL})(=~|!~|!=|=)"([^"\\\n{{}}]*)"')
 
 
 class OptionError(ValueError):
@@ -81,7 +82,7 @@ def set_name(text: str) -> str:
 
 def selector(text: str) -> str:
     """Reads one PromQL matcher; raises `OptionError`."""
-    match = re.fullmatch(rf'({_LABEL})(=~|!~|!=|=)"([^"\\\n{{}}]*)"', text)
+    match = _MATCHER.fullmatch(text)
     if not match:
         raise OptionError(f'selector {text!r} is not allowed: give one PromQL matcher, such as cluster="prod"')
     label, operator, value = match.groups()
@@ -160,10 +161,9 @@ def consistent(options: Options) -> Options:
 
 
 def _selectable(options: Options) -> None:
-    """Two equality matchers of one label leave no series; a service that they exclude is never seen."""
+    """Two equality matchers of one label leave no series."""
     fixed: dict[str, str] = {}
-    for text in options.selectors:
-        label, operator, value = re.split(r'(=~|!~|!=|=)"', text.rstrip('"'), maxsplit=1)
+    for label, operator, value in _MATCHER.findall(" ".join(options.selectors)):
         if operator == "=" and fixed.setdefault(label, value) != value:
             raise OptionError(f'selectors: no series has both {label}="{fixed[label]}" and {label}="{value}"; give one')
 

@@ -1,6 +1,6 @@
 """How YAML artefacts look: insertion order, expressions as literal blocks, a header that tells the origin."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -23,7 +23,9 @@ def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _string)
 
 
-def dump(document: Mapping[str, Any], header: str) -> str:
-    """The document as text, below `header` as a comment."""
+def dump(document: Mapping[str, Any] | Sequence[Mapping[str, Any]], header: str) -> str:
+    """The document, or several one after the other, below `header` as a comment."""
+    documents = [document] if isinstance(document, Mapping) else document
     comment = "".join(f"# {line}\n" for line in header.splitlines())
-    return comment + yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
+    texts = [yaml.dump(dict(one), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True) for one in documents]
+    return comment + "---\n".join(texts)

@@ -64,7 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(end.code or 0)
     try:
         module = import_module(next(c.module for c in COMMANDS if c.name == args.command))
-        return int(module.run(args))
+        code = int(module.run(args))
+        sys.stdout.flush()  # a closed pipe shows here, not when the interpreter ends
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # `| head` has seen enough; what is left in the buffer must not raise again at exit

@@ -17,7 +17,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Adds the command with its arguments."""
     parser = subparsers.add_parser("generate", help="write dashboards, rules, alerts and routing", description=__doc__)
     parser.add_argument(
-        "--out", metavar="DIR", help="folder to write to (default: dashboards of this checkout, and its README)"
+        "--out", metavar="DIR", help="folder to write to; only a checkout of llm-errors has a default, its dashboards"
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name the files that differ")
     parser.add_argument("--readme", metavar="FILE", help="also renew the generated tables of this README")
@@ -45,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     """Writes or checks; returns the exit code."""
     try:
         return _run(args)
+    except BrokenPipeError:  # the reader has seen enough
+        raise
     except OptionError as refusal:
         text = str(refusal)
     except UnicodeDecodeError as error:
@@ -59,19 +61,25 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     options = read_options(args)
-    from llm_errors.monitoring import generate  # PyYAML and the Grafana SDK are an extra
+    from llm_errors.monitoring import acceptance, generate  # PyYAML and the Grafana SDK are an extra
 
+    own = not args.out and generate.in_checkout()
+    if not (args.out or own):
+        raise OptionError("--out DIR is missing: give the folder to write to")
     out = Path(args.out or "dashboards")
-    readme = args.readme or (None if args.out else generate.own_readme())
-    texts = generate.without_sdk(options)
+    readme = args.readme or ("README.md" if own else None)
+    texts = generate.without_sdk(options) | generate.beside(out, options)
     if not args.no_dashboards:
         texts.update(generate.with_sdk(options))
+    asked = acceptance.asked(texts)
     files = {out / path: text for path, text in texts.items()}
+    generate.refuse_foreign(files)
     if readme:
         files.update(generate.renewed_readme(Path(readme), options))
     if not args.check:
         generate.write(files)
-        print(f"{len(files)} files written, below {out}" + (f" and {readme}" if readme else ""))
+        checked = f"; checked by {' and '.join(asked)}" if asked else ""
+        print(f"{len(files)} files written, below {out}" + (f" and {readme}" if readme else "") + checked)
         return 0
     found = generate.drift(files) + ([] if args.no_dashboards else generate.left_over(files, out))
     for line in found:

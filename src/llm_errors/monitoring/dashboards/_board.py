@@ -12,6 +12,7 @@ from grafana_foundation_sdk.models import dashboard as m
 from llm_errors.monitoring.alerts import every_alert
 from llm_errors.monitoring.dashboards._panels import PROMETHEUS
 from llm_errors.monitoring.dashboards.queries import Queries
+from llm_errors.monitoring.marker import MARKER
 from llm_errors.monitoring.options import Options
 from llm_errors.monitoring.promql import MODEL, OPERATION, PROVIDER
 
@@ -56,7 +57,10 @@ class Board:
 def _shell(wanted: Board, options: Options) -> Any:
     queries = Queries(options)
     shell = (
-        board.Dashboard(wanted.title).uid(wanted.uid).description(wanted.question).tags([TAG, "llm", "opentelemetry"])
+        board.Dashboard(wanted.title)
+        .uid(wanted.uid)
+        .description(f"{wanted.question} {MARKER}.")
+        .tags([TAG, "llm", "opentelemetry"])
     )
     shell = (
         shell.time(wanted.span, "now")

@@ -1,0 +1,42 @@
+"""Whether the programs take the files: promtool and amtool are asked before anything is written, where they are on the
+PATH. Without them the checks of `arguments` stand alone.
+"""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from llm_errors.monitoring.arguments import OptionError
+
+CHECKS: Final = {
+    "prometheus/llm-errors.rules.yml": ("promtool", "check", "rules"),
+    "alertmanager.yml": ("amtool", "check-config"),
+}
+"""By file, the command that judges it."""
+_SECONDS: Final = 60
+
+
+def asked(texts: Mapping[str, str]) -> list[str]:
+    """The programs that took the files; raises `OptionError` with what one of them refused."""
+    programs = []
+    for path, command in CHECKS.items():
+        program = shutil.which(command[0])
+        if program:
+            _ask(program, command, path, texts[path])
+            programs.append(command[0])
+    return programs
+
+
+def _ask(program: str, command: tuple[str, ...], path: str, text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, Path(path).name)
+        file.write_text(text, encoding="utf-8", newline="\n")
+        done = subprocess.run(
+            [program, *command[1:], str(file)], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    if done.returncode:
+        said = " ".join((done.stderr + done.stdout).split()).replace(f"{folder}/", "")
+        raise OptionError(f"{command[0]} refuses {path}: {said[:500]}")

@@ -1,0 +1,125 @@
+"""Who is told what: routes by view and severity, what is told together, and what explains what. `alertmanager` and
+`grafana_alerting` write these rows in the form of each program.
+
+**Groups.** One notification is about one service in one place (`Options.scope`). Reliability alerts of a service are
+one group, so a rate-limit spike and the burn that it causes are one page. Correctness alerts are grouped by provider
+and class, too: a revoked key is one page for all models that use it. No group depends on a model.
+
+**Waits.** The first notification of a group waits long enough for the other models to fail as well: one export and one
+evaluation of 15 seconds each.
+
+**Inhibition.** Only a page explains away a ticket, and only of the same scope. No page is ever held back.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from llm_errors.monitoring.options import Options
+from llm_errors.monitoring.promql import CLASS, MODEL, PROVIDER
+from llm_errors.taxonomy import ErrorClass, View
+
+ALERTS: Final = "LLM.+"
+"""Matches the name of each of our alerts and hardly any other."""
+
+Matcher = tuple[str, str, str]
+"""A label, one of Alertmanager's operators, and a value."""
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """Somebody to tell. Pages are also told when they are over."""
+
+    name: str
+    is_pager: bool
+
+
+PLATFORM_PAGER: Final = Receiver("page-platform", True)
+OWNER_PAGER: Final = Receiver("page-owning-team", True)
+PLATFORM: Final = Receiver("ticket-platform", False)
+OWNER: Final = Receiver("ticket-owning-team", False)
+TRUST_AND_SAFETY: Final = Receiver("ticket-trust-and-safety", False)
+PRODUCT: Final = Receiver("ticket-product", False)
+WEEKLY: Final = Receiver("weekly-review", False)
+
+
+@dataclass(frozen=True)
+class Route:
+    """Alerts that match, grouped by labels: where they go and when. The first route that matches decides, and in it
+    the first of its own `routes`."""
+
+    matchers: tuple[Matcher, ...]
+    receiver: Receiver
+    group_by: tuple[str, ...]
+    group_wait: str
+    group_interval: str
+    repeat_interval: str
+    routes: tuple["Route", ...] = ()
+
+
+@dataclass(frozen=True)
+class Inhibition:
+    """While an alert matches `source`, those that match `target` and agree in the labels `equal` are not told."""
+
+    source: tuple[Matcher, ...]
+    target: tuple[Matcher, ...]
+    equal: tuple[str, ...]
+
+
+def receivers(options: Options) -> list[Receiver]:
+    """Everybody who is told something, each once."""
+    fixed = (OWNER_PAGER, PLATFORM_PAGER, OWNER, PLATFORM, TRUST_AND_SAFETY, PRODUCT, WEEKLY)
+    named = {receiver.name: receiver for receiver in fixed}
+    for team in options.teams:
+        named.setdefault(team.receiver, Receiver(team.receiver, True))
+    return list(named.values())
+
+
+def routes(options: Options) -> list[Route]:
+    """The routes in the order in which they are tried; `root` takes what none of them matches."""
+    page, scope = (("severity", "=", options.severities["page"]),), options.scope
+    failing = (*scope, PROVIDER, CLASS)
+    correctness, reliability, policy, review = map(
+        _of_view, (View.CORRECTNESS, View.RELIABILITY, View.POLICY, View.REVIEW)
+    )
+    cut_off = ((CLASS, "=", ErrorClass.TRUNCATED.value),)
+    return [
+        _owned(Route(correctness + page, OWNER_PAGER, failing, "30s", "5m", "4h"), options),
+        Route(reliability + page, PLATFORM_PAGER, scope, "30s", "5m", "4h"),
+        _owned(Route(correctness, OWNER, failing, "1m", "30m", "3d"), options),
+        Route(policy + cut_off, PRODUCT, (*scope, CLASS), "1m", "30m", "7d"),
+        Route(policy, TRUST_AND_SAFETY, (*scope, CLASS), "1m", "30m", "7d"),
+        Route(review, WEEKLY, ("alertname",), "5m", "1h", "7d"),
+        Route(reliability, PLATFORM, scope, "1m", "30m", "3d"),
+    ]
+
+
+def root(options: Options) -> Route:
+    """What takes alerts that no route matches."""
+    return Route((), PLATFORM, options.scope, "1m", "30m", "12h")
+
+
+def inhibitions(options: Options) -> list[Inhibition]:
+    """Which tickets a page makes superfluous: those that say the same of the same service or model."""
+    same_service, same_model = options.scope, (*options.scope, PROVIDER, MODEL)
+    page, ticket = (("severity", "=", options.severities[name]) for name in ("page", "ticket"))
+    pairs = (
+        ("LLMAvailabilityBurnPage", "LLMAvailabilityBurnTicket", same_service),
+        ("LLMRateLimitSpike", "LLMModelBurnTicket", same_model),
+    )
+    return [
+        Inhibition((("alertname", "=", source), page), (("alertname", "=", target), ticket), equal)
+        for source, target, equal in pairs
+    ]
+
+
+def _of_view(view: View) -> tuple[Matcher, ...]:
+    return (("view", "=", view.value),)
+
+
+def _owned(route: Route, options: Options) -> Route:
+    """The route with a branch for each team that owns a part of the services."""
+    branches = (
+        replace(route, matchers=((team.label, "=", team.value),), receiver=Receiver(team.receiver, True))
+        for team in options.teams
+    )
+    return replace(route, routes=tuple(branches))
