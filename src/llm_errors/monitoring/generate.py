@@ -54,7 +54,7 @@ def without_sdk(options: Options) -> dict[str, str]:
         ),
         "alertmanagerconfig.yml": (
             alertmanager.resource(options),
-            "Copy it and replace the receivers. In the Alertmanager resource set alertmanagerConfigMatcherStrategy to type None:",
+            "Copy it, replace the receivers, and set alertmanagerConfigMatcherStrategy in the Alertmanager resource to None:",
             "otherwise the operator routes alerts of this resource's own namespace only.",
         ),
         "provisioning/datasources/llm-errors.yml": (provisioning.datasources(),),
