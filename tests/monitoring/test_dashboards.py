@@ -234,3 +234,14 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeededPrometheu
 def test_every_query_yields_a_series_on_seed_data(target: dict[str, Any], seeded: SeededPrometheus) -> None:
     instant = bool(target.get("instant"))
     assert seeded.query(substituted(target["expr"]), instant=instant, hours=24, step=300)
+
+
+@pytest.mark.parametrize("uid", ["llm-overview", "llm-reliability"])
+def test_a_service_with_an_objective_of_its_own_is_coloured_by_it(uid: str) -> None:
+    board = dashboards.build(Options(objective=99.5, objectives={"chat": 99.0}))[uid]
+    tile = next(panel for panel in panels(board) if panel["title"] == "Availability, 30 days")
+    (override,) = (one for one in tile["fieldConfig"]["overrides"] if one["matcher"]["options"] == "chat")
+    (thresholds,) = (one["value"] for one in override["properties"] if one["id"] == "thresholds")
+    assert [(step["value"], step["color"]) for step in thresholds["steps"]] == [(None, "red"), (0.99, "green")]
+    assert threshold_values(tile) == [0.995]
+    assert tile["targets"][0]["legendFormat"] == "{{job}}"

@@ -6,7 +6,8 @@ one group, so a rate-limit spike and the burn that it causes are one page. Corre
 and class, too: a revoked key is one page for all models that use it. No group depends on a model.
 
 **Waits.** The first notification of a group waits long enough for the other models to fail as well: one export and one
-evaluation of 15 seconds each.
+evaluation of 15 seconds each. What joins or leaves an open page is told with the next interval; 10 minutes put the end
+of an outage and the end of its rate limits into one message.
 
 **Inhibition.** Only a page explains away a ticket, and only of the same scope. No page is ever held back.
 """
@@ -84,7 +85,7 @@ def routes(options: Options) -> list[Route]:
     cut_off = ((CLASS, "=", ErrorClass.TRUNCATED.value),)
     return [
         _owned(Route(correctness + page, OWNER_PAGER, failing, "30s", "5m", "4h"), options),
-        Route(reliability + page, PLATFORM_PAGER, scope, "30s", "5m", "4h"),
+        Route(reliability + page, PLATFORM_PAGER, scope, "30s", "10m", "4h"),
         _owned(Route(correctness, OWNER, failing, "1m", "30m", "3d"), options),
         Route(policy + cut_off, PRODUCT, (*scope, CLASS), "1m", "30m", "7d"),
         Route(policy, TRUST_AND_SAFETY, (*scope, CLASS), "1m", "30m", "7d"),

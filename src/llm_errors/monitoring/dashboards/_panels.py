@@ -14,6 +14,7 @@ from grafana_foundation_sdk.models import common as c
 from grafana_foundation_sdk.models import dashboard as m
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
+from llm_errors.monitoring.options import Options
 from llm_errors.monitoring.promql import CLASS
 from llm_errors.taxonomy import ErrorClass
 
@@ -81,6 +82,14 @@ def number(title: str, text: str, unit: str, decimals: int, thresholds: Sequence
     panel = panel.text(common.VizTextDisplayOptions().value_size(40).title_size(14))
     panel = panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
     return _with(panel, queries)
+
+
+def by_objective(panel: Any, options: Options) -> Any:
+    """Colours each service's number by its own objective; the others keep the panel's thresholds."""
+    for service, objective in sorted(options.objectives.items()):
+        steps_of = [{"color": "red", "value": None}, {"color": "green", "value": round(objective / 100, 8)}]
+        panel = properties(panel, service, ("thresholds", {"mode": "absolute", "steps": steps_of}))
+    return panel
 
 
 def lines(

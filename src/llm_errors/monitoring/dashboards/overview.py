@@ -34,7 +34,8 @@ def _availability(q: Queries) -> Any:
     )
     limits = [(None, "red"), (q.options.objective / 100, "green")]
     query = p.query(q.availability(), f"{{{{{q.options.service_label}}}}}", instant=True)
-    return _to(p.number(f"Availability, {days}", text, "percentunit", 3, limits, query), "reliability")
+    tile = p.number(f"Availability, {days}", text, "percentunit", 3, limits, query)
+    return _to(p.by_objective(tile, q.options), "reliability")
 
 
 def _correctness(q: Queries) -> Any:

@@ -37,9 +37,9 @@ def _availability(q: Queries, days: str) -> Any:
     )
     goal = q.options.objective / 100
     limits = [(None, _PAGE), (goal, "green")]
-    return p.number(
-        f"Availability, {days}", text, "percentunit", 3, limits, p.query(q.availability(), _service(q), instant=True)
-    )
+    query = p.query(q.availability(), _service(q), instant=True)
+    tile = p.number(f"Availability, {days}", text, "percentunit", 3, limits, query)
+    return p.by_objective(tile, q.options)
 
 
 def _budget(q: Queries, days: str) -> Any:
