@@ -245,3 +245,20 @@ def test_a_service_with_an_objective_of_its_own_is_coloured_by_it(uid: str) -> N
     assert [(step["value"], step["color"]) for step in thresholds["steps"]] == [(None, "red"), (0.99, "green")]
     assert threshold_values(tile) == [0.995]
     assert tile["targets"][0]["legendFormat"] == "{{job}}"
+
+
+def test_two_sets_of_rules_have_dashboards_side_by_side() -> None:
+    written = json.dumps(dashboards.build(Options(name="pay")))
+    boards = json.loads(written).values()
+    assert {board["uid"] for board in boards} == {f"pay-{uid}" for uid in BOARDS}
+    assert {link.split("?")[0] for link in re.findall(r"/d/[^\"]+", written)} == {
+        f"/d/pay-llm-{view}" for view in ("reliability", "correctness", "policy")
+    }
+    assert all(board["title"].endswith(" (pay)") and "llm-errors-pay" in board["tags"] for board in boards)
+    assert '"llm-errors"' not in written
+
+
+def test_an_alert_of_a_named_set_points_to_the_dashboards_of_that_set() -> None:
+    assert {uid for uid, _ in dashboards.panels(dashboards.build(Options(name="pay"))).values()} == {
+        f"pay-{uid}" for uid in BOARDS
+    }

@@ -220,12 +220,22 @@ class Alertmanager:
         raise TimeoutError("Alertmanager did not get ready")
 
     def silenced(self, *alerts: dict[str, str]) -> set[int]:
-        """Which of the alerts another one inhibits, by their place."""
+        """Which of the alerts another one inhibits, by their place.
+
+        Alertmanager looks at alerts in the order in which they come, some time after it has taken them: it has seen all
+        once a known pair at the end shows its effect.
+        """
+        last = [{**known, "job": "the last one"} for known in (PAGE, TICKET)]
         end = (datetime.now(timezone.utc) + timedelta(minutes=5)).isoformat()
-        self.ask("api/v2/alerts", [{"labels": labels, "endsAt": end} for labels in alerts])
-        found = self.ask("api/v2/alerts")
-        inhibited = [alert["labels"] for alert in found if alert["status"]["inhibitedBy"]]
-        return {place for place, labels in enumerate(alerts) if labels in inhibited}
+        self.ask("api/v2/alerts", [{"labels": labels, "endsAt": end} for labels in (*alerts, *last)])
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            found = self.ask("api/v2/alerts")
+            inhibited = [alert["labels"] for alert in found if alert["status"]["inhibitedBy"]]
+            if last[1] in inhibited:
+                return {place for place, labels in enumerate(alerts) if labels in inhibited}
+            time.sleep(0.05)
+        raise TimeoutError("Alertmanager has not looked at the alerts")
 
     def stop(self) -> None:
         self.process.terminate()

@@ -5,25 +5,40 @@ variable for the data source instead of `__inputs`, because those work in manual
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_errors.monitoring.dashboards import correctness, overview, policy, reliability
+from llm_errors.monitoring.dashboards._board import TAG, Board
 from llm_errors.monitoring.options import Options
 
 Documents = Mapping[str, dict[str, Any]]
 
 
 def build(options: Options) -> Documents:
-    """The dashboards by uid."""
-    boards = (module.board(options) for module in (overview, reliability, correctness, policy))
-    return {board.uid: board.document(options) for board in boards}
+    """The dashboards by the uid that they have in a set of rules without a name."""
+    boards = [module.board(options) for module in (overview, reliability, correctness, policy)]
+    return {board.uid: _of_set(board.document(options), boards, options.name) for board in boards}
+
+
+def _of_set(document: dict[str, Any], boards: Sequence[Board], name: str) -> dict[str, Any]:
+    """The dashboard with uids, links, title and tag of its own where several sets of rules share a Grafana."""
+    if not name:
+        return document
+    written = json.dumps(document).replace(f'"{TAG}"', f'"{TAG}-{name}"')
+    for board in boards:
+        written = written.replace(f'"uid": "{board.uid}"', f'"uid": "{name}-{board.uid}"')
+        written = written.replace(f"/d/{board.uid}", f"/d/{name}-{board.uid}")
+    named: dict[str, Any] = json.loads(written)
+    return {**named, "title": f"{document['title']} ({name})"}
 
 
 def panels(documents: Documents) -> dict[str, tuple[str, int]]:
-    """`uid/title` of each panel -> uid and panel id."""
+    """`uid/title` of each panel -> uid in Grafana and panel id; the first uid is that of a set without a name."""
     return {
-        f"{uid}/{panel['title']}": (uid, panel["id"]) for uid, board in documents.items() for panel in board["panels"]
+        f"{uid}/{panel['title']}": (board["uid"], panel["id"])
+        for uid, board in documents.items()
+        for panel in board["panels"]
     }
 
 
