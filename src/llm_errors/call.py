@@ -24,6 +24,8 @@ class CallInfo(NamedTuple):
     address: str | None
     port: int | None
     reader: Reader
+    native_span: bool = False
+    """Whether the SDK has made a span of its own for this call, sampled or not, and it is current."""
 
 
 class CallOutcome(NamedTuple):

@@ -643,7 +643,9 @@ with openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key="k", max_retries=0) as 
     assert done.stdout.split() == ["c1", "3"], done.stderr
 
 
-def test_a_hook_marks_a_streamed_message_as_withdrawn(provider, connect, instrument, telemetry):
+def test_a_hook_marks_a_streamed_message_as_withdrawn_before_the_finish_reaches_the_application(
+    provider, connect, instrument, telemetry
+):
     shown: list[str] = []
 
     def withdraw(span: Any, classification: Any, info: Any) -> None:
@@ -656,7 +658,7 @@ def test_a_hook_marks_a_streamed_message_as_withdrawn(provider, connect, instrum
     said[2] = {**said[2], "choices": [{**said[2]["choices"][0], "finish_reason": "content_filter"}]}
     for chunk in stream(CHAT, connect(CHAT, provider([streamed(CHAT, said)]).url)):
         shown.append(chunk.choices[0].delta.content or "")
-    assert shown == ["one ", "two", "", "withdrawn"]
+    assert shown == ["one ", "two", "withdrawn", ""]
     assert telemetry.span().attributes["app.message.withdrawn"] is True
 
 

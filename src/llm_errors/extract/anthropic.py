@@ -63,8 +63,11 @@ class MessagesChunks:
         self._output: int | None = None
         self._error: Evidence | None = None
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one event's type, and into those that carry an outcome."""
+    def chunk(self, chunk: Any) -> bool:
+        """Look at one event's type, and into those that carry an outcome.
+
+        An application may leave at the stop reason; until the last event the answer has not ended for good.
+        """
         kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
         if kind == "content_block_delta":
             if not self._content:
@@ -73,13 +76,15 @@ class MessagesChunks:
         elif kind == "content_block_start":
             self._content = self._content or _is_content(field(chunk, "content_block"))
         else:
-            self._turning_point(kind, chunk)
+            return self._turning_point(kind, chunk)
+        return False
 
-    def _turning_point(self, kind: Any, chunk: Any) -> None:
+    def _turning_point(self, kind: Any, chunk: Any) -> bool:
         self._seen = True
         if kind == "message_delta":
             self._stop = text(field(field(chunk, "delta"), "stop_reason"), 64) or self._stop
             self._output = usage(field(chunk, "usage"), "input_tokens", "output_tokens")[1]
+            self.done = bool(self._stop)
         elif kind == "message_start":
             message = field(chunk, "message")
             self._identity = identity(message)
@@ -90,6 +95,7 @@ class MessagesChunks:
             told = chunk if kind == "error" else told_error(chunk) if kind is None else None
             if told is not None:
                 self._error = self._error or embedded_error(DIALECT, told, "error")
+        return bool(kind == "message_stop")
 
     def end(self) -> Answer:
         """An error first, then the stop reason, then nothing at all, then a missing end."""

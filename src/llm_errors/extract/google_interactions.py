@@ -93,8 +93,11 @@ class InteractionChunks:
         self._answer: Answer | None = None
         self._error: Evidence | None = None
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one event's type, and into those that carry an outcome."""
+    def chunk(self, chunk: Any) -> bool:
+        """Look at one event's type, and into those that carry an outcome.
+
+        Behind an interaction that is complete nothing follows; one that requires an action the SDK may continue.
+        """
         self._seen = True
         kind = chunk.get("event_type") if type(chunk) is dict else getattr(chunk, "event_type", None)
         kind = kind if isinstance(kind, str) else None
@@ -111,6 +114,7 @@ class InteractionChunks:
             self.done = self.done or self._status not in _RUNNING
         elif kind is None and field(chunk, "error") is not None:
             self._terminal(chunk)
+        return self._answer is not None and self._status == "completed"
 
     def _terminal(self, chunk: Any) -> None:
         self.done = True

@@ -23,7 +23,15 @@ _OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
 
 
 class ChatReader:
-    """Reads answers with `choices`."""
+    """Reads answers with `choices`.
+
+    `choices` are how many a stream will have, and `usage` is whether it was asked to tell its usage after the last one.
+    """
+
+    __slots__ = ("_choices", "_usage")
+
+    def __init__(self, choices: int = 1, usage: bool = False) -> None:
+        self._choices, self._usage = choices, usage
 
     def whole(self, result: Any) -> Answer:
         """Judge every choice; the first that is suspect stands for the answer.
@@ -67,7 +75,7 @@ class ChatReader:
 
     def chunks(self) -> "ChatChunks":
         """A fresh state."""
-        return ChatChunks()
+        return ChatChunks(self._choices, self._usage)
 
 
 _COMMON = (type(None), str, str, tuple, int, int)
@@ -123,25 +131,49 @@ def _prompt_filtered(results: Any) -> bool:
 class ChatChunks:
     """The state of one streamed chat or text completion. Chunk by chunk only a few attributes are read."""
 
-    __slots__ = ("_content", "_error", "_finish", "_identity", "_prompt_filtered", "_refusal", "_tokens", "done")
+    __slots__ = (
+        *(
+            "_choices",
+            "_content",
+            "_error",
+            "_finish",
+            "_identity",
+            "_prompt_filtered",
+            "_refusal",
+            "_tokens",
+            "_usage",
+        ),
+        "done",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, choices: int = 1, usage: bool = False) -> None:
         self.done = False
+        self._choices, self._usage = choices, usage
         self._finish: dict[int, str] = {}
         self._content = self._refusal = self._prompt_filtered = False
         self._error: Evidence | None = None
         self._identity: Identity = {}
         self._tokens: tuple[int | None, int | None] = (None, None)
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one chunk. The common one, a further piece of a text that has begun, holds nothing to learn from."""
+    def chunk(self, chunk: Any) -> bool:
+        """Look at one chunk. The common one, a further piece of a text that has begun, holds nothing to learn from.
+
+        The last choice's finish ends the answer: applications leave the stream there. Where usage was asked for, it ends
+        with that; and where nothing has been said yet, not before the stream does.
+        """
         try:
             (choice,) = chunk.choices
             further = choice.delta.content and choice.finish_reason is None and choice.index in self._finish
         except Exception:  # noqa: BLE001 - another shape, or a hostile one
             further = False
-        if not (further and self._content):
-            self._look(chunk)
+        if further and self._content:
+            return False
+        self._look(chunk)
+        return self.done and self._has_ended()
+
+    def _has_ended(self) -> bool:
+        complete = len(self._finish) >= self._choices and not (self._usage and self._tokens[1] is None)
+        return complete and (self._content or not NATURAL.issuperset(map(plain, self._finish.values())))
 
     def _look(self, chunk: Any) -> None:
         """Finish reason, refusal, whether there is any content, an error object in place of it."""

@@ -1,10 +1,10 @@
 """One running call: what it is, what has been seen of it, and that it ends exactly once."""
 
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextvars import ContextVar
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from llm_errors.call import CallInfo, CallOutcome, CallRecorder
 from llm_errors.evidence import Evidence
@@ -12,9 +12,8 @@ from llm_errors.extract import causes, exceptions
 from llm_errors.extract.answer import Answer, Chunks, suspect
 from llm_errors.extract.fields import parsed
 from llm_errors.instrument import drainer
-from llm_errors.instrument.finalizers import FINALIZER, StreamFinalizer
+from llm_errors.instrument.finalizers import FINALIZER, Process, StreamFinalizer
 from llm_errors.instrument.nested import NESTED, NestedCalls
-from llm_errors.instrument.protocol import Adapter
 from llm_errors.safety import quietly, report_internal_error
 
 ACTIVE: ContextVar["Invocation | None"] = ContextVar("llm_errors_call", default=None)
@@ -32,6 +31,18 @@ def _unread(chunk: Any) -> None:
     """What is done with a chunk when our own reader could not be made."""
 
 
+class Reads(Protocol):
+    """What a call asks of its adapter."""
+
+    def returned(self, call: "Invocation", result: Any) -> None:
+        """The SDK returned."""
+        ...
+
+    def failure(self, call: "Invocation", exc: BaseException) -> Evidence | None:
+        """Evidence of an exception that only the adapter can read."""
+        ...
+
+
 class Invocation:
     """The mutable half of an observed call."""
 
@@ -39,6 +50,7 @@ class Invocation:
         "_chunks",
         "_entered",
         "_first_chunk",
+        "_generation",
         "_layer",
         "_pending",
         "_recorder",
@@ -55,14 +67,15 @@ class Invocation:
         "instead",
         "kwargs",
         "parsed",
+        "received",
         "running",
-        "stopped",
         "unsettled",
+        "waiting",
     )
 
     def __init__(
         self,
-        adapter: Adapter,
+        adapter: Reads,
         info: CallInfo,
         recorder: CallRecorder,
         scope: Any,
@@ -76,11 +89,13 @@ class Invocation:
         self.ambient = ambient
         self.running = True
         self.parsed = NOTHING  # the last result that the SDK has parsed, or `RETURNED`
-        self.stopped: float | None = None  # when the answer was there, if it is judged only later
+        self.received: float | None = None  # when the last part of an answer came that comes in parts
+        self.waiting = False  # for the next part
         self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
         self.counted = False
-        self.finalizer_number = 0  # the number of the finalizer that may end the call
+        self.finalizer_number = 0  # of the finalizer that may end the call
         self.unsettled = [True]  # popped once: list.pop is atomic, whichever thread settles
+        self._generation = Process.generation
         self._retries = 0
         self._pending: Evidence | None = None
         self._chunks: Chunks | None = None
@@ -98,9 +113,9 @@ class Invocation:
         own = (*self.args, *self.kwargs.values())
         return self.instance is instance and [*map(id, own)] == [*map(id, (*args, *kwargs.values()))]
 
-    def since(self, started: float, first_chunk: float | None) -> None:
-        """The call had begun before it was entered."""
-        self._started, self._first_chunk = started, first_chunk
+    def since(self, started: float, first_chunk: float | None, received: float | None = None) -> None:
+        """The call had begun before it was entered, and the last part of its answer may have come then."""
+        self._started, self._first_chunk, self.received = started, first_chunk, received
 
     def leave(self) -> None:
         """The SDK's code no longer runs. From another context (a coroutine closed elsewhere) nothing is undone."""
@@ -148,7 +163,7 @@ class Invocation:
     def failed(self, exc: BaseException) -> None:
         """The call ended with this exception."""
         if exceptions.is_cancellation(exc):
-            drainer.settle(self.abandoned)  # a collection may throw it into a coroutine that nobody awaits any more
+            drainer.run(self.abandoned)  # a collection may throw it into a coroutine that nobody awaits any more
             return
         evidence = quietly("failure", _UNREADABLE, self._read, exc)
         answer = self._seen()
@@ -162,28 +177,40 @@ class Invocation:
         """The caller ended the call: cancelled, unless the terminal event had been seen."""
         if self.unsettled:
             answer = self._seen()
-            self.settle(answer, cancelled=not quietly("answer", False, getattr, self._chunks, "done", False))
+            self.settle(answer, cancelled=not self._is_done())
 
     def _read(self, exc: BaseException) -> Evidence:
         first = exceptions.first_failure(exc)
         own = self.adapter.failure(self, first)
         return own or exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
 
+    def _is_done(self) -> bool:
+        """Whether the terminal event has been seen. Then whatever the call still waits for is no part of it."""
+        done: bool = quietly("answer", False, getattr, self._chunks, "done", False)
+        self.waiting = self.waiting and not done
+        return done
+
     def _seen(self) -> Answer:
         return Answer() if self._chunks is None else quietly("answer", Answer(), self._chunks.end)
 
     def settle(self, answer: Answer, failure: Evidence | None = None, cancelled: bool = False) -> None:
-        """The call ended, with this answer and with what may be wrong with it, or with a failure, or by the caller."""
+        """The call ended, with this answer and with what may be wrong with it, or with a failure, or by the caller.
+
+        What settles late ended when the last part of its answer came, unless it still waits for more. A child that was
+        forked during the call tells nothing of it.
+        """
         try:
             self.unsettled.pop()
         except IndexError:
             return
+        if self._generation != Process.generation:
+            return
         evidence = failure if failure is not None or cancelled else answer.suspicion
         first = self._first_chunk
-        if evidence is not None and first is not None:
-            evidence = replace(evidence, partial_output=True)
+        if evidence is not None and first is not None and not (evidence.embedded and first == self.received):
+            evidence = replace(evidence, partial_output=True)  # more than one chunk that is an error in itself
         now = perf_counter()
-        ended = now if self.stopped is None else self.stopped
+        ended = now if self.waiting or self.received is None else self.received
         ending = CallOutcome(
             self.info,
             evidence,
@@ -202,11 +229,17 @@ class Invocation:
 
     # --- streams ---
 
-    def follow(self, iterator: Any, finalizer: "StreamFinalizer | None" = None) -> Generator[Any, None, Any]:
-        """Pass chunks through and look at each. `finalizer` notices when the iterator is dropped before its first step."""
-        look = self._begin_chunks()
+    def follow(
+        self, iterator: Any, finalizer: StreamFinalizer | None = None, chunks: Chunks | None = None
+    ) -> Generator[Any, None, Any]:
+        """Pass chunks through and look at each. `finalizer` notices when the iterator is dropped before its first step.
+
+        `chunks` reads them in place of the reader of the API.
+        """
+        look = self._begin_chunks(chunks)
         try:
             while True:
+                self.waiting = True
                 try:
                     chunk = next(iterator)
                 except StopIteration as stop:
@@ -215,17 +248,22 @@ class Invocation:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
+                self.received = perf_counter()
+                self.waiting = False
                 self._pass(look, chunk)
                 yield chunk
         finally:
             if self.unsettled:
-                drainer.settle(self.abandoned)
+                drainer.run(self.abandoned)
 
-    async def follow_async(self, iterator: Any, finalizer: "StreamFinalizer | None" = None) -> AsyncIterator[Any]:
+    async def follow_async(
+        self, iterator: Any, finalizer: StreamFinalizer | None = None, chunks: Chunks | None = None
+    ) -> AsyncGenerator[Any, None]:
         """The same for an async iterator."""
-        look = self._begin_chunks()
+        look = self._begin_chunks(chunks)
         try:
             while True:
+                self.waiting = True
                 try:
                     chunk = await iterator.__anext__()
                 except StopAsyncIteration:
@@ -234,11 +272,13 @@ class Invocation:
                 except BaseException as exc:
                     quietly("stream", None, self.failed, exc)
                     raise
+                self.received = perf_counter()
+                self.waiting = False
                 self._pass(look, chunk)
                 yield chunk
         finally:
             if self.unsettled:
-                drainer.settle(self.abandoned)
+                drainer.run(self.abandoned)
 
     def _pass(self, look: Callable[[Any], bool | None], chunk: Any) -> None:
         try:
@@ -246,17 +286,18 @@ class Invocation:
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
             ended = None
             report_internal_error("chunk", error)
-        if ended:
-            quietly("stream", None, self.exhausted)
         if self._first_chunk is None:
-            self._first_chunk = perf_counter()
+            self._first_chunk = self.received
+        if ended and self.unsettled:
+            quietly("stream", None, self.exhausted)
 
-    def _begin_chunks(self) -> Callable[[Any], bool | None]:
-        self._chunks = quietly("stream", None, self.info.reader.chunks)
+    def _begin_chunks(self, chunks: Chunks | None) -> Callable[[Any], bool | None]:
+        self._chunks = chunks if chunks is not None else quietly("stream", None, self.info.reader.chunks)
         return _unread if self._chunks is None else self._chunks.chunk
 
     def exhausted(self) -> None:
         """No further chunk comes."""
+        self._is_done()
         answer = self._seen()
         if self.instead is not None and self._first_chunk is None:
             said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
@@ -270,9 +311,9 @@ class Invocation:
         The last object counts: a raw response that has been parsed into a stream may go.
         """
         self.finalizer_number += 1
-        vars(holder)[FINALIZER] = finalizer = StreamFinalizer(self, unread)
-        drainer.at_exit(finalizer)
+        self.received = perf_counter()
+        vars(holder)[FINALIZER] = StreamFinalizer(self, unread)
 
     def share_finalizer(self, holder: Any, other: Any) -> None:
-        """Let a second object, such as the observer of a body, end what the first one keeps."""
+        """Let a second object, such as the observer of a body, end the call of the first one, too."""
         vars(other)[FINALIZER] = vars(holder)[FINALIZER]

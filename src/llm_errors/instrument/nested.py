@@ -7,18 +7,14 @@ ended. If none was begun, nobody below sees this model, and the framework's call
 from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar, Token
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from llm_errors.call import CallInfo
 from llm_errors.extract import exceptions
 from llm_errors.extract.answer import Answer
 from llm_errors.instrument import drainer
+from llm_errors.instrument.finalizers import Process, end_at_exit
 from llm_errors.safety import quietly
-
-if TYPE_CHECKING:
-    from llm_errors.instrument.invocation import Invocation
-
-    Late = Callable[[CallInfo, float, float | None], Invocation | None]
 
 Function = Callable[..., Any]
 
@@ -40,21 +36,52 @@ class NestedCalls:
         self.failed = failed
 
 
+class LateCall(Protocol):
+    """A call that is reported when it has ended."""
+
+    counted: bool
+    """Whether a layer below has counted it."""
+
+    def settle(self, answer: Answer) -> None:
+        """It ended with this answer."""
+        ...
+
+    def failed(self, exc: BaseException) -> None:
+        """It ended with this exception."""
+        ...
+
+    def abandoned(self) -> None:
+        """The caller ended it."""
+        ...
+
+    def leave(self) -> None:
+        """It is told."""
+        ...
+
+
+Late = Callable[[CallInfo, float, float | None, float | None], LateCall | None]
+"""Makes one: what it is; when it began, its first response came, and its last one, if it does not end only now."""
+
+
 class OuterCall:
     """One model call of a framework, seen from its stream of responses."""
 
-    def __init__(self, late: "Late", info: CallInfo) -> None:
+    def __init__(self, late: Late, info: CallInfo) -> None:
         self._late, self._info = late, info
+        self._generation = Process.generation
         self._layer = NestedCalls()
         self._chunks = info.reader.chunks()
         self._started = perf_counter()
         self._first_chunk: float | None = None
+        self._received: float | None = None  # the last response, unless a further one is waited for
         self._open = True
+        end_at_exit(self)
 
     async def watch(self, feed: Any) -> AsyncIterator[Any]:
         """Pass the responses through and look at each; nothing stays in the context across a yield."""
         try:
             while True:
+                self._received = None
                 token = NESTED.set(self._layer)
                 try:
                     response = await feed.__anext__()
@@ -66,19 +93,20 @@ class OuterCall:
                     raise
                 finally:
                     _reset(token)
+                self._received = perf_counter()
                 quietly("chunk", None, self._look, response)
                 yield response
         finally:
-            drainer.settle(self._abandoned)
+            drainer.run(self.end)
             await feed.aclose()
 
     def _look(self, response: Any) -> None:
         self._chunks.chunk(response)
         if self._chunks.done and not self._info.stream:
-            # At once: a framework that has its one answer asks for no end while its span is current.
+            # At once: a framework that has its one answer does not ask for the end of the stream while its span is current.
             self._exhausted()
         elif self._first_chunk is None and not self._chunks.done:
-            self._first_chunk = perf_counter()
+            self._first_chunk = self._received
 
     def _exhausted(self) -> None:
         self._settle(self._chunks.end())
@@ -97,7 +125,8 @@ class OuterCall:
                 call.failed(exc)
                 call.leave()
 
-    def _abandoned(self) -> None:
+    def end(self) -> None:
+        """The caller ended the call, unless it had ended by itself."""
         if self._open and self._chunks.done:
             self._exhausted()
         elif self._open and not self._layer.began:
@@ -106,16 +135,16 @@ class OuterCall:
                 call.abandoned()
                 call.leave()
 
-    def _report(self, news: bool) -> "Invocation | None":
-        """The call to report, once.
+    def _report(self, news: bool) -> LateCall | None:
+        """The call to report, once, and not in a child that was forked meanwhile.
 
         All of it if no SDK below was seen, the failure alone if that is news; else nothing.
         """
-        first, self._open = self._open, False
+        first, self._open = self._open and self._generation == Process.generation, False
         whole = not self._layer.began
         if not first or not (whole or (news and not self._layer.failed)):
             return None
-        call = self._late(self._info, self._started, self._first_chunk)
+        call = self._late(self._info, self._started, self._first_chunk, self._received)
         if call is not None:
             call.counted = not whole
         return call

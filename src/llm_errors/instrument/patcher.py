@@ -16,7 +16,7 @@ from weakref import WeakSet
 import wrapt
 
 from llm_errors.call import CallRecorder
-from llm_errors.instrument import drainer, unwrap
+from llm_errors.instrument import finalizers, unwrap
 from llm_errors.instrument.protocol import Adapter, Target
 from llm_errors.instrument.wrappers import WRAPPERS, Edge
 from llm_errors.safety import quietly, warn_once
@@ -60,7 +60,7 @@ class Patcher:
 
     def install(self, adapter: Adapter) -> None:
         """Patch the adapter's targets, each now or when its module is imported."""
-        drainer.watch()
+        finalizers.watch()
         for target in adapter.targets():
             self.found[target.name] = "not imported"
             self._targets.setdefault(target.module, []).append((adapter, target))
@@ -76,7 +76,7 @@ class Patcher:
         for patch in reversed(self._patches):
             quietly("uninstrument", None, patch.undo)
         self._patches.clear()
-        drainer.unwatch()
+        finalizers.unwatch()
 
     def _imported(self, adapter: Adapter, target: Target, module: Any) -> None:
         """A raising hook would break the application's `import`."""

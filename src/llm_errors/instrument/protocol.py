@@ -3,15 +3,13 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, unique
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Reader
+from llm_errors.instrument.invocation import Invocation
 from llm_errors.providers import Sdk
-
-if TYPE_CHECKING:
-    from llm_errors.instrument.invocation import Invocation
 
 
 @unique
@@ -75,22 +73,22 @@ class Adapter:
         """
         return None
 
-    def begin(self, call: "Invocation") -> None:
+    def begin(self, call: Invocation) -> None:
         """A last chance before the SDK runs with `call.args` and `call.kwargs`: some deliver their answer by a hook."""
 
-    def returned(self, call: "Invocation", result: Any) -> None:
+    def returned(self, call: Invocation, result: Any) -> None:
         """The SDK returned: settle, or follow the stream that it returned."""
         call.judge(result)
 
-    def failure(self, call: "Invocation", exc: BaseException) -> Evidence | None:
+    def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
         """Evidence of an exception that only this SDK's adapter can read; None to leave it to the neutral reader."""
         return None
 
-    def attempt_failed(self, call: "Invocation", kwargs: dict[str, Any]) -> Evidence | None:
+    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
         """Between two attempts: evidence of the one that failed, which the SDK's own retry is about to hide."""
         return None
 
-    def attempt_returned(self, call: "Invocation", result: Any) -> BaseException | Evidence | None:
+    def attempt_returned(self, call: Invocation, result: Any) -> BaseException | Evidence | None:
         """The failure inside what one attempt returned, where an SDK returns failures instead of raising them."""
         return None
 
@@ -105,6 +103,7 @@ class Adapter:
         address: str | None = None,
         port: int | None = None,
         dialect: str = "",
+        native_span: bool = False,
     ) -> CallInfo:
         """The facts of a call, with what the SDK's row says; `provider` and `dialect` only where the row is not right."""
         return CallInfo(
@@ -118,6 +117,7 @@ class Adapter:
             address=address,
             port=port,
             reader=reader,
+            native_span=native_span,
         )
 
 

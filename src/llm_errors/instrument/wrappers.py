@@ -73,19 +73,21 @@ class Edge:
         if call is not None and getattr(result, "error", None) is None:
             call.returned(result.data)
 
-    def late(self, info: CallInfo, started: float, first_chunk: float | None) -> Invocation | None:
+    def late(
+        self, info: CallInfo, started: float, first_chunk: float | None = None, received: float | None = None
+    ) -> Invocation | None:
         """A call that is reported when it has ended; to be settled and left at once."""
         scope = self.recorder.open(info) if self.patcher.active else None
         if scope is None:
             return None
         call = Invocation(self.adapter, info, self.recorder, scope)
-        call.since(started, first_chunk)
+        call.since(started, first_chunk, received)
         return call
 
     def refused(self, instance: Any, exc: BaseException) -> None:
         """A framework raised instead of calling the model."""
         info = self.adapter.refused(instance, exc) if isinstance(self.adapter, Framework) else None
-        call = self.late(info, perf_counter(), None) if info is not None else None
+        call = self.late(info, perf_counter()) if info is not None else None
         if call is not None:
             call.failed(exc)
             call.leave()
@@ -158,7 +160,7 @@ def _generator(edge: Edge, original: Function) -> Function:
             raise
         finally:
             call.leave()
-        return (yield from call.follow(chain(first, inner)))
+        return (yield from call.follow(chain(first, inner), StreamFinalizer(call)))
 
     return wrapper
 

@@ -53,6 +53,11 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
     return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span)
 
 
+def is_sampled_out(span: Span) -> bool:
+    """Whether a sampler has dropped the span. One of a tracer without a provider repeats its parent's context instead."""
+    return not span.is_recording() and not span.get_span_context().trace_flags.sampled
+
+
 def suppresses(span: Span) -> bool:
     """Whether suppression in the context is the doing of a peer around this very call, and so not meant for us."""
     scope = _scope(span)

@@ -27,6 +27,8 @@ class Scope:
     """The span a call is told on, if any. `own` spans are ours to describe, to give a status and to end."""
 
     span: Span | None = None
+    ambient: Span | None = None
+    """Where the call is told on no span: the one that was current, to which logs point."""
     own = False
     measured = False
     """Whether a peer measures the call's duration."""
@@ -38,8 +40,9 @@ class Scope:
 
     def settled_context(self) -> Context | None:
         """The context, made for a span of someone else's when there is something to tell in it."""
-        if self.context is None and self.span is not None:
-            self.context = trace.set_span_in_context(self.span)
+        span = self.ambient if self.span is None else self.span
+        if self.context is None and span is not None:
+            self.context = trace.set_span_in_context(span)
         return self.context
 
 
@@ -53,7 +56,8 @@ class Spans:
         """Adopt the current span if it is a model call's; else make one, unless a peer does or the setting says no.
 
         None where instrumentation is suppressed, but for a peer that means others. What has been done stands in the
-        scope should the next step fail: a span once made must end.
+        scope should the next step fail: a span once made must end. One that is not sampled is not made current, which
+        would change what the SDK sends.
         """
         context = context_api.get_current()
         suppressed = context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN)  # as `is_instrumentation_enabled` asks
@@ -71,14 +75,15 @@ class Spans:
                 and peers.is_inference(current, info.operation)
             ):
                 scope.span = current
-            elif self._mode == "auto" and not peer:
+            elif self._mode == "auto" and not peer and not (info.native_span and peers.is_sampled_out(current)):
                 name, attributes = _beginning(info)
-                scope.span = span = self._tracer.start_span(
-                    name, context, SpanKind.CLIENT, {**attributes, **scope.around}
-                )
-                scope.own = True
-                scope.context = trace.set_span_in_context(span, context)
-                scope.token = context_api.attach(scope.context)
+                span = self._tracer.start_span(name, context, SpanKind.CLIENT, {**attributes, **scope.around})
+                if span.is_recording():
+                    scope.span, scope.own = span, True
+                    scope.context = trace.set_span_in_context(span, context)
+                    scope.token = context_api.attach(scope.context)
+            if scope.span is None and current is not trace.INVALID_SPAN:
+                scope.ambient = current
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             report_internal_error("open", error)
         return scope

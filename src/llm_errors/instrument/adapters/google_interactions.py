@@ -17,6 +17,7 @@ from llm_errors.extract.fields import field, parsed, text
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.instrument.tap import tap_application, tap_times
 from llm_errors.safety import quietly
 
 _STACK = "google.genai._gaos"
@@ -60,6 +61,7 @@ class GoogleInteractions(Adapter):
             call.judge(parsed(body))
         else:
             call.attach_finalizer(result, Answer)
+            tap_times(call, result.http_response)
             result._parser = _listening(call, result._parser)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
@@ -69,6 +71,7 @@ class GoogleInteractions(Adapter):
 
 
 def _follow(call: Invocation, stream: Any) -> None:
+    tap_application(call, stream.response)
     call.attach_finalizer(stream)
     follow = call.follow_async if hasattr(stream, "__anext__") else call.follow
     stream.generator = follow(stream.generator)

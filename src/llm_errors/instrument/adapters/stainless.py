@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Iterator, Mapping
 from copy import copy
 from functools import lru_cache
-from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,11 +19,13 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import bodies, exceptions, results, retry_after
 from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, number, parsed, text
+from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import NOTHING, RETURNED, Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.instrument.tap import tap_times
 from llm_errors.providers import Sdk, provider_of_host
 
 CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
@@ -54,6 +55,20 @@ _BODIES = (dict, Mapping)
 _HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
 """Helpers around a stream that close its response past it; those of other SDKs close the stream itself."""
 _HELD = "_raw_stream"
+
+
+Expected = tuple[int, bool]
+"""What a stream will bring: how many choices, and whether its usage after the last of them."""
+
+
+def expected_of(options: Any) -> Expected:
+    """From the request's body; what an application adds to it (`extra_body`) wins. A list of prompts has choices each."""
+    body, added = options.json_data, getattr(options, "extra_json", None)
+    asked = {**(body if isinstance(body, _BODIES) else {}), **(added if isinstance(added, _BODIES) else {})}
+    prompt, usage = asked.get("prompt"), asked.get("usage")
+    prompts = len(prompt) if isinstance(prompt, list) and not all(isinstance(token, int) for token in prompt) else 1
+    told = field(asked.get("stream_options"), "include_usage") is True or field(usage, "include") is True
+    return (number(asked.get("n")) or 1) * prompts, told
 
 
 def _endpoint(url: str) -> tuple[str, Reader] | None:
@@ -100,7 +115,9 @@ class Stainless(Adapter):
         options = args[1] if len(args) > 1 else kwargs["options"]
         body = options.json_data
         model = body.get("model") if isinstance(body, _BODIES) else None
-        asked = (options.method, options.url, model if isinstance(model, str) else None, bool(kwargs.get("stream")))
+        stream = expected_of(options) if kwargs.get("stream") else None
+        native = kwargs.get("call") is not None  # anthropic 2: the span that it has made current
+        asked = (options.method, options.url, model if isinstance(model, str) else None, stream, native)
         base = instance.__dict__.get("_base_url")
         known = _KNOWN.get(id(instance))
         if known is None or known[0]() is not instance or known[1] is not base or len(known[2]) >= _KNOWN_LIMIT:
@@ -112,7 +129,9 @@ class Stainless(Adapter):
             calls[asked] = self._info(instance, *asked)
         return calls[asked]
 
-    def _info(self, client: Any, method: str, url: str, model: str | None, stream: bool) -> CallInfo | None:
+    def _info(
+        self, client: Any, method: str, url: str, model: str | None, stream: Expected | None, native: bool
+    ) -> CallInfo | None:
         endpoint = _endpoint(url) if method.lower() == "post" else None
         if endpoint is None:
             return None
@@ -123,15 +142,17 @@ class Stainless(Adapter):
         by_class = next((self._provider_by_class[name] for name in names if name in self._provider_by_class), None)
         provider = by_class or provider_of_host(host, port) or self.row.provider
         operation, reader = endpoint
-        model = text(model, 256) or None
+        if reader is results.CHAT and stream is not None:
+            reader = ChatReader(*stream)
         return self.info(
             provider=provider,
             operation=operation,
-            model=model,
-            stream=stream,
+            model=text(model, 256) or None,
+            stream=stream is not None,
             address=host,
             port=port,
             reader=reader,
+            native_span=native,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -188,10 +209,10 @@ class Stainless(Adapter):
         if own and body is not None:
             call.judge(parsed(body))
             return
-        if body is not None:
-            call.stopped = perf_counter()
         if finalizer_of(result) is None:
             call.attach_finalizer(result, Answer if own else Unread(call, response))
+            if body is None:
+                tap_times(call, response)
         share_with_native_span(call, result, response)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:

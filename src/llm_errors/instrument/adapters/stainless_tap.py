@@ -10,7 +10,7 @@ from llm_errors.extract import exceptions
 from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, number, parsed
 from llm_errors.instrument.invocation import NOTHING, Invocation
-from llm_errors.instrument.tap import tap_body
+from llm_errors.instrument.tap import tap_application, tap_body
 from llm_errors.safety import quietly, report_internal_error
 
 
@@ -63,6 +63,7 @@ def follow(call: Invocation, stream: Any) -> None:
     if "html" in content_type or content_type.startswith("application/json"):
         call.instead = []
         tap_body(stream.response, call.instead)
+    tap_application(call, stream.response)
     call.attach_finalizer(stream)
     share_with_native_span(call, stream, stream.response)
     passing = call.follow_async if hasattr(stream, "__anext__") else call.follow
