@@ -1,8 +1,4 @@
-"""The command `llm-errors generate`: arguments in, files or one line of refusal out.
-
-Exit codes: 0 done or no drift, 1 drift found by `--check`, 2 an argument or file that cannot be used (nothing was
-written).
-"""
+"""The command `llm-errors generate`: writes the files, or refuses with one line and writes nothing."""
 
 import argparse
 import sys
@@ -12,30 +8,46 @@ from llm_errors.monitoring import arguments as allowed
 from llm_errors.monitoring.arguments import OptionError
 from llm_errors.monitoring.options import RUNBOOKS, SHARES, Options
 
+_DESCRIPTION = (
+    "Write dashboards, rules, alerts, routing and runbooks. Nothing is written if an argument is invalid, and no file "
+    "is overwritten that this command has not written. promtool and amtool check the files if they are on the PATH."
+)
+_EXIT_CODES = "Exit codes: 0 done, or nothing to change; 1 --check found changes; 2 invalid argument or unusable file."
+
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds the command with its arguments."""
-    parser = subparsers.add_parser("generate", help="write dashboards, rules, alerts and routing", description=__doc__)
-    parser.add_argument(
-        "--out", metavar="DIR", help="folder to write to; only a checkout of llm-errors has a default, its dashboards"
+    parser = subparsers.add_parser(
+        "generate", help="write dashboards, rules, alerts and routing", description=_DESCRIPTION, epilog=_EXIT_CODES
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 and name the files that differ")
-    parser.add_argument("--readme", metavar="FILE", help="also renew the generated tables of this README")
+    parser.add_argument("--out", metavar="DIR", help="folder to write to; required outside a checkout of llm-errors")
+    parser.add_argument("--check", action="store_true", help="write nothing; list the files that would change")
+    parser.add_argument("--readme", metavar="FILE", help="also update the generated tables in this README")
     parser.add_argument("--no-dashboards", action="store_true", help="rules and routing only")
     parser.add_argument("--objective", default="99.5", metavar="PERCENT", help="availability objective (99.5)")
     parser.add_argument("--window", default="30d", metavar="DAYS", help="period of the error budget (30d)")
     parser.add_argument("--service-label", default="job", metavar="LABEL", help="label that names a service (job)")
-    parser.add_argument("--name", default="", metavar="NAME", help="start of the names of groups and recorded series")
-    parser.add_argument("--runbook-base", default=RUNBOOKS, metavar="URL", help="where runbook links start")
+    parser.add_argument(
+        "--name", default="", metavar="NAME", help="prefix for groups and recorded series, to load several sets"
+    )
+    parser.add_argument("--runbook-base", default=RUNBOOKS, metavar="URL", help="base URL of the runbook links")
     for flag, metavar, text in (
         ("--service-objective", "SERVICE=PERCENT", "objective of one service"),
-        ("--own-keys", "SERVICE", "a service whose users bring their own keys: its AUTH is a ticket"),
-        ("--batch-job", "SERVICE", "a service that is silent between runs: no alert about missing telemetry"),
-        ("--extra-label", "LABEL", "a label to keep in all rules beside cluster, namespace and environment"),
-        ("--team", "LABEL=VALUE=RECEIVER", "the receiver of the alerts of a service's own team"),
-        ("--selector", "MATCHER", 'matcher for every raw series, such as cluster="prod"'),
+        (
+            "--own-keys",
+            "SERVICE",
+            "service whose users supply their own API keys: AUTH opens a ticket instead of paging",
+        ),
+        ("--batch-job", "SERVICE", "service that is silent between runs: no alert about missing telemetry"),
+        (
+            "--extra-label",
+            "LABEL",
+            "label to keep in all rules and alerts, in addition to cluster, namespace and environment",
+        ),
+        ("--team", "LABEL=VALUE=RECEIVER", "receiver for the correctness alerts of the services that a team owns"),
+        ("--selector", "MATCHER", 'PromQL matcher added to every raw series, such as region="eu"'),
         ("--severity", "NAME=VALUE", "rename page, ticket or info, such as page=critical"),
-        ("--threshold", "CLASS=PERCENT[:MINIMUM]", "share of calls, and number of events, that raises a class's alert"),
+        ("--threshold", "CLASS=PERCENT[:MINIMUM]", "share of calls and number of events above which an alert fires"),
     ):
         parser.add_argument(flag, action="append", default=[], metavar=metavar, help=f"{text}; repeatable")
     parser.set_defaults(run=run)
