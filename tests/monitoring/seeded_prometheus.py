@@ -40,11 +40,11 @@ def backfill_rules(options: Options) -> list[Rule]:
 
 
 def layers(listed: list[Rule]) -> list[list[Rule]]:
-    """Rules in waves: each wave reads only what earlier waves recorded."""
+    """Rules in waves: each wave reads only what earlier waves recorded, or its own past, which is empty here."""
     names = {rule["record"] for rule in listed} - {"ALERTS"}
     pending, done, waves = list(listed), set[str](), []
     while pending:
-        reads = {id(rule): names.intersection(re.findall(r"[a-z_]\w*:\w+:\w+", rule["expr"])) for rule in pending}
+        reads = {id(rule): _read_by(rule) & names for rule in pending}
         wave = [rule for rule in pending if reads[id(rule)] <= done]
         if not wave:
             raise ValueError("the rules depend on each other in a circle")
@@ -52,6 +52,10 @@ def layers(listed: list[Rule]) -> list[list[Rule]]:
         done |= {rule["record"] for rule in wave}
         pending = [rule for rule in pending if rule not in wave]
     return waves
+
+
+def _read_by(rule: Rule) -> set[str]:
+    return set(re.findall(r"[a-z_]\w*:\w+:\w+", rule["expr"])) - {rule["record"]}
 
 
 class SeededPrometheus:

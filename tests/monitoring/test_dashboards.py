@@ -25,6 +25,7 @@ from llm_errors.monitoring import dashboards
 
 BOARDS = dashboards.build(Options())
 UNITS = {value for name, value in vars(units).items() if isinstance(value, str) and not name.startswith("_")}
+PLACES = ["cluster", "namespace", "environment"]
 CLASSES = [error_class.value for error_class in ErrorClass]
 VARIABLES = {"$__rate_interval": "5m", "$__interval": "5m", "$__range": "24h", "$service": ".*", "$provider": ".*"}
 
@@ -46,6 +47,11 @@ def substituted(expression: str) -> str:
     for name, value in VARIABLES.items():
         expression = expression.replace(name, value)
     return re.sub(r"\$\w+", ".*", expression)
+
+
+def choices(board: dict[str, Any]) -> list[dict[str, Any]]:
+    """The variables that a user chooses from; hidden ones follow them."""
+    return [v for v in board["templating"]["list"] if v["type"] == "query" and not v.get("hide")]
 
 
 def threshold_values(panel: dict[str, Any]) -> list[float]:
@@ -119,16 +125,29 @@ def test_one_variable_chooses_prometheus(board: dict[str, Any]) -> None:
 
 @each_board
 def test_variables_are_chained(board: dict[str, Any]) -> None:
-    chain = [v for v in board["templating"]["list"] if v["type"] == "query"]
-    assert [v["name"] for v in chain] == ["service", "provider", "model", "operation"]
+    chain = choices(board)
+    assert [v["name"] for v in chain] == [*PLACES, "service", "provider", "model", "operation"]
     for place, variable in enumerate(chain):
         assert all(f"${before['name']}" in variable["query"] for before in chain[:place])
 
 
 @each_board
 def test_variables_offer_all_and_several(board: dict[str, Any]) -> None:
-    chain = [v for v in board["templating"]["list"] if v["type"] == "query"]
+    chain = choices(board)
     assert all(v["multi"] and v["includeAll"] and v["refresh"] == 2 and v["label"] for v in chain)
+
+
+def test_logs_are_asked_for_the_name_behind_the_namespace_in_a_job() -> None:
+    hidden = next(v for v in BOARDS["llm-overview"]["templating"]["list"] if v["name"] == "service_name")
+    assert re.search(hidden["regex"].strip("/"), "shop/checkout")[1] == "checkout"
+    assert re.search(hidden["regex"].strip("/"), "checkout")[1] == "checkout"
+    assert all("$service_name" in p.values[0]["expr"] for p in queries("loki"))
+
+
+def test_an_extra_label_gets_a_variable_and_a_matcher() -> None:
+    board = dashboards.build(Options(extra_labels=("region",)))["llm-overview"]
+    assert "region" in [v["name"] for v in choices(board)]
+    assert 'region=~"$region"' in json.dumps(board).replace('\\"', '"')
 
 
 @each_board

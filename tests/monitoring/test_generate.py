@@ -182,8 +182,26 @@ def test_a_service_label_replaces_job(tmp_path: Path) -> None:
 
 def test_a_selector_is_on_every_raw_series(tmp_path: Path) -> None:
     text = rules(write(tmp_path, "--selector", 'cluster="prod"'))
-    assert text.count("_total[") == 0
-    assert text.count("_total{") == text.count('_total{cluster="prod"}')
+    assert not re.search(r"_total(\[| offset)", text)
+    assert text.count("_total{") == text.count('_total{cluster="prod"')
+
+
+def test_a_label_of_the_users_goes_through_every_sum(tmp_path: Path) -> None:
+    text = rules(write(tmp_path, "--extra-label", "k8s_namespace_name"))
+    summed = re.findall(r"(?:sum|group|count) by \((job, [^)]*)\)", text)
+    assert summed
+    assert all("k8s_namespace_name" in labels for labels in summed)
+
+
+def test_a_set_with_a_name_shares_no_group_and_no_series_with_another(tmp_path: Path) -> None:
+    named, plain = (
+        yaml.safe_load(rules(folder))["groups"]
+        for folder in (write(tmp_path / "named", "--name", "eu"), write(tmp_path / "plain"))
+    )
+    assert not {group["name"] for group in named} & {group["name"] for group in plain}
+    records = [{r["record"] for g in groups for r in g["rules"] if "record" in r} for groups in (named, plain)]
+    assert not records[0] & records[1]
+    assert all(r["labels"]["rule_set"] == "eu" for g in named for r in g["rules"] if "alert" in r)
 
 
 def test_severities_take_other_names_in_rules_and_routes(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ BUDGET_LEFT = "job:llm_slo_budget_remaining:ratio30d"
 
 BIRTHS = [
     Scenario(
-        "the first AUTH of a fresh process pages in the evaluation that sees it, and ends",
+        "the first AUTH of a fresh process pages in the evaluation that sees it, and silence ends nothing",
         failed("AUTH/invalid_key", "_x40 1x200"),
         "60m",
         {CREDENTIAL},
@@ -42,7 +42,7 @@ BIRTHS = [
             (NEW, "10m"): 1,
             (NEW, "15m15s"): 0,
             (firing(CREDENTIAL), "9m45s"): None,
-            (firing(CREDENTIAL), "26m"): None,
+            (firing(CREDENTIAL), "60m"): 1,
         },
     ),
     Scenario(
@@ -312,9 +312,10 @@ SHARES_OVER_TIME = [
         interval="5m",
     ),
     Scenario(
-        "a steady share of blocked calls is no news",
-        [calls("ok", "0+450x324"), *failed("PROMPT_BLOCKED/jailbreak", "0+50x324")],
-        "27h",
+        "a steady share of blocked calls is no news once there is a week before today",
+        [calls("ok", "0+450x348"), *failed("PROMPT_BLOCKED/jailbreak", "0+50x348")],
+        "29h",
+        since="26h",
         interval="5m",
     ),
     Scenario(

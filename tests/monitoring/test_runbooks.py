@@ -25,7 +25,7 @@ LABELS = {
     "llm_call_outcome",
     "llm_error_class",
 }
-LABELS |= {"job", "llm_error_reason", "llm_error_channel", "le", "place"}
+LABELS |= {"job", "instance", "llm_error_reason", "llm_error_channel", "le", "place"}
 WORDS = {"and", "or", "unless", "offset", "bool", "group_left", "group_right", "inf", "nan"}
 SECTIONS = [
     "What it means",

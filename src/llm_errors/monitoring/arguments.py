@@ -14,7 +14,7 @@ from llm_errors.monitoring.promql import CHANNEL, CLASS, MODEL, OPERATION, OUTCO
 
 T = TypeVar("T")
 
-ALERT_LABELS: Final = ("alertname", "alertstate", "severity", "view", "window", "grafana_folder")
+ALERT_LABELS: Final = ("alertname", "alertstate", "severity", "view", "window", "problem", "rule_set", "grafana_folder")
 """Labels that the rules or the alerting programs set themselves."""
 SOME_SERIES_ONLY: Final = (OUTCOME, CLASS, REASON, CHANNEL, "le", "quantile", "place")
 """Labels that only some of the raw series have."""

@@ -60,8 +60,12 @@ BURNS: Final = (
     Burn(1, "3d", "6h", "ticket"),
 )
 BURN_MINIMUM: Final = 10
+OUTAGE: Final = Share(50, "3m", 10)
+"""Of the valid calls of a service: what pages at once."""
 WEEKLY_FACTOR: Final = 3
-"""A share must also be this many times its mean of the last 7 days: a steady level is no news."""
+"""A share must also be this many times its mean of the week before today: a steady level is no news."""
+SHARE_CAP: Final = 30
+"""Percentage from which on a share is news whatever its mean: a model can be bad from its first day on."""
 MISSING_AFTER_MINUTES: Final = 30
 
 

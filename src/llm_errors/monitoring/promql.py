@@ -7,16 +7,23 @@ anything is summed: the events of the last 5 minutes, as last value in them minu
 value where there is no smaller one before (born, or restarted). A series counts for 5 minutes even if it lived for
 one sample only.
 
+**Nothing old is new.** Two kinds of births are none. A series that gets a label (`cluster` is added while it lives)
+continues the series of the same process and attributes that had a sample 5 minutes ago, so it counts from that value.
+And when Prometheus was away for longer than the look-back, every series looks born: for 10 minutes after its return
+a series without a past counts only what it grows by. `evaluated` is recorded at each evaluation and tells whether
+Prometheus was there. A Prometheus without any past tells births from the second evaluation on; what the first one
+finds is counted, but opens no page that stays until a success.
+
 **Look-back.** "Before" reaches 1 h back. A gap in a series shorter than that is no birth: a Prometheus that replays
 its log takes minutes, a broken link between application and Collector often half an hour, and with 15 minutes each
-series that returns unchanged would page. Measured with Prometheus 3 at a scrape interval of 15 s, samples read per
-series and evaluation: 120 with 15 min, 180 with 30 min, 300 with 1 h, 540 with 2 h. The past is read once; the plain
-form with three branches reads it three times (183, 363, 723, 1443). 1,500 series cost 450,000 samples and about 40 ms
-each 15 s.
+series that returns unchanged would page. What it costs is measured by `tests/bench/rules.py`.
 
 **Windows.** Counts are recorded each 15 s, and each event is in 20 of them, so sums over time are used as ratios
 only. Where a number of events matters a subquery with a step that divides 5 minutes counts each event equally often,
 whatever the interval.
+
+**Where.** Everything is summed by the labels of a service in one place (`Options.scope`), so a cluster that is down
+is not hidden by a healthy one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,6 +31,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from llm_errors import semconv
+from llm_errors.monitoring.options import Options
 from llm_errors.taxonomy import HANDLING, Availability, ErrorClass, View
 
 PROVIDER: Final = semconv.prometheus_label(semconv.PROVIDER)
@@ -35,6 +43,7 @@ REASON: Final = semconv.prometheus_label(semconv.ERROR_REASON)
 CHANNEL: Final = semconv.prometheus_label(semconv.ERROR_CHANNEL)
 DURATION_BUCKET: Final = semconv.prometheus_label(semconv.DURATION) + "_seconds_bucket"
 
+INSTANCE: Final = "instance"
 LOOK_BACK: Final = "1h"
 
 BAD: Final = tuple(c.value for c, rule in HANDLING.items() if rule.availability is Availability.BAD)
@@ -58,7 +67,8 @@ def none_of(label: str, values: Iterable[str]) -> str:
     return f'{label}!~"{_alternatives(listed)}"' if listed else ""
 
 
-def _indented(expression: str) -> str:
+def indented(expression: str) -> str:
+    """The expression two columns to the right."""
     return "\n".join(f"  {line}" for line in expression.splitlines())
 
 
@@ -74,13 +84,18 @@ def selector(metric: str, *matchers: str) -> str:
 
 def sum_by(labels: Sequence[str], expression: str) -> str:
     """The sum by labels."""
-    inner = f"\n{_indented(expression)}\n" if "\n" in expression else expression
+    inner = f"\n{indented(expression)}\n" if "\n" in expression else expression
     return f"sum by ({', '.join(labels)}) ({inner})"
 
 
-def over(window: str, series: str) -> str:
-    """Weight of events within the window: only good for ratios of two of them."""
-    return f"sum_over_time({series}[{window}])"
+def count_by(labels: Sequence[str], expression: str) -> str:
+    """The number of series by labels."""
+    return "count" + sum_by(labels, expression).removeprefix("sum")
+
+
+def over(window: str, series: str, ago: str = "") -> str:
+    """Weight of events within the window that ended `ago`: only good for ratios of two of them."""
+    return f"sum_over_time({series}[{window}]" + (f" offset {ago})" if ago else ")")
 
 
 def events(window: str, series: str) -> str:
@@ -92,24 +107,57 @@ def events(window: str, series: str) -> str:
     return f"sum_over_time({series}[{window}:1m]) / 5"
 
 
-def new_events(series: str) -> str:
-    """Events of the last 5 minutes per raw counter series, births, restarts, gaps and short lives included."""
-    now = f"last_over_time({series}[5m])"
-    before = f"last_over_time({series}[{LOOK_BACK}] offset 5m)"
-    return f"({now} - ({before} <= {now}))\n  or\n{now}"
+def minus_before(now: str, before: str) -> str:
+    """What a counter grew by; nothing for a series without a smaller value before."""
+    return f"({now} - ({before} <= {now}))"
+
+
+def with_label_added(labels: Sequence[str], expression: str) -> str:
+    """The series, and again without each of the labels: what had no such label yet finds its successor in them."""
+    return "\nor\n".join([expression, *(f"sum without ({label}) ({expression})" for label in labels)])
+
+
+def after_absence(evaluated: str) -> str:
+    """Present for 10 minutes after rules were not evaluated for about an hour or longer, up to a week."""
+    return f"last_over_time({evaluated}[7d] offset 10m)\nunless\nlast_over_time({evaluated}[50m] offset 10m)"
+
+
+def grown_between_3m_and_5m_ago(series: str) -> str:
+    """Events that a 5-minute count has and a 3-minute count has not; births in between stay for their 5 minutes."""
+    end, start = f"last_over_time({series}[2m] offset 3m)", f"last_over_time({series}[5m] offset 5m)"
+    return f"{minus_before(end, start)}\n  or\n({end} and {start})"
 
 
 @dataclass(frozen=True)
 class Series:
-    """Names of the recorded series and queries over them, for one service label and one budget period."""
+    """Names of the recorded series and queries over them, for one tailoring."""
 
-    service: str = "job"
-    window: str = "30d"
+    options: Options
+
+    @property
+    def window(self) -> str:
+        """The budget's period."""
+        return self.options.window
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """Labels of what is told about a service in one place."""
+        return self.options.scope
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Labels that tell where a service runs."""
+        return self.scope[1:]
+
+    @property
+    def by_provider(self) -> tuple[str, ...]:
+        """Labels of what is told about a provider."""
+        return (*self.scope, PROVIDER)
 
     @property
     def by_model(self) -> tuple[str, ...]:
         """Labels of what is told about a model."""
-        return (self.service, PROVIDER, MODEL)
+        return (*self.by_provider, MODEL)
 
     @property
     def by_class(self) -> tuple[str, ...]:
@@ -117,14 +165,88 @@ class Series:
         return (*self.by_model, CLASS)
 
     def name(self, level: str, what: str) -> str:
-        """`level` is `service`, `model`, `class` or `attributes`: the labels that a recorded series keeps."""
-        prefix = {
+        """`level` is `service`, `model`, `class`, `reason` or `attributes`: the labels that a recorded series keeps
+        beside those that tell the place."""
+        suffix = {
             "service": "",
             "model": "_provider_model",
             "class": "_provider_model_class",
+            "reason": "_provider_model_class_reason",
             "attributes": "_attributes",
         }
-        return f"{self.service}{prefix[level]}:{what}"
+        prefix = f"{self.options.name}_" if self.options.name else ""
+        return f"{prefix}{self.options.service_label}{suffix[level]}:{what}"
+
+    @property
+    def evaluated(self) -> str:
+        """1 at each evaluation of the rules."""
+        return self.name("service", "llm_rules_evaluated:bool")
+
+    @property
+    def absent(self) -> str:
+        """Present while the rules cannot tell a birth from a return, since they were not evaluated for long."""
+        return self.name("service", "llm_rules_absent:bool")
+
+    def new_events(self, series: str, attributes: Sequence[str]) -> str:
+        """Events of the last 5 minutes per raw counter series, births, restarts, gaps and short lives included.
+
+        In this order: a series that continues another one of its process under a further label; a series that grew;
+        a series that was born or restarted; a series of which nobody can tell.
+        """
+        process = ", ".join((self.options.service_label, INSTANCE, *attributes))
+        now = f"last_over_time({series}[5m])"
+        before = f"last_over_time({series}[{LOOK_BACK}] offset 5m)"
+        continued = f"({now} unless {series} offset 5m)\n- on ({process}) group_left ()\n"
+        continued += f"max by ({process}) ({series} offset 5m)"
+        return "\nor\n".join(
+            (
+                f"(\n{indented(continued)}\n) >= 0",
+                minus_before(now, before),
+                f"({now} unless on () {self.absent})",
+                f"({now} - min_over_time({series}[5m]))",
+            )
+        )
+
+    @property
+    def own_failures(self) -> str:
+        """New failures of the instrumentation itself in 5 minutes, by place."""
+        return self.name("service", "llm_instrumentation_errors:count5m")
+
+    @property
+    def model_ok(self) -> str:
+        """New calls in 5 minutes per model that ended well."""
+        return self.name("model", "llm_calls_ok:count5m")
+
+    @property
+    def failing(self) -> str:
+        """New failures in 5 minutes that only a repair ends, by reason."""
+        return self.name("reason", "llm_errors_failing:count5m")
+
+    @property
+    def inherited(self) -> str:
+        """The same as the very first evaluation found it: nobody can tell how old it is."""
+        return self.name("reason", "llm_errors_inherited:count5m")
+
+    @property
+    def unrepaired(self) -> str:
+        """When a failure that needs a repair was last seen, in seconds since 1970; 0 once a call has succeeded."""
+        return self.name("reason", "llm_errors_unrepaired:time")
+
+    def unrepaired_before(self, *matchers: str) -> str:
+        """The same as it was recorded last, within a day."""
+        return f"last_over_time({selector(self.unrepaired, *matchers)}[1d])"
+
+    def recent(self, what: str) -> str:
+        """New `bad` or `valid` calls of a service in 3 minutes."""
+        return self.name("service", f"llm_slo_{what}:count3m")
+
+    def class_share(self, window: str) -> str:
+        """Recorded share of a model's calls that ended in a class."""
+        return self.name("class", f"llm_errors:ratio{window}")
+
+    def cancelled_share(self, window: str) -> str:
+        """Recorded share of a model's calls that the application cancelled."""
+        return self.name("model", f"llm_calls_cancelled:ratio{window}")
 
     @property
     def calls(self) -> str:
@@ -185,16 +307,16 @@ class Series:
     def burn_rate(self, window: str, matcher: str = "") -> str:
         """How many times faster than the objective allows a service burns its budget over the window."""
         ratio = selector(self.bad_ratio("service", window), matcher)
-        return f"{ratio} / on ({self.service}) (1 - {self.objective})"
+        return f"{ratio} / on ({', '.join(self.scope)}) (1 - {self.objective})"
 
-    def share(self, error: str, call: str, labels: Sequence[str], window: str) -> str:
+    def share(self, error: str, call: str, labels: Sequence[str], window: str, ago: str = "") -> str:
         """Share of a model's calls (`call`, recorded per model) that ended as `error` within the window."""
         join = f"/ on ({', '.join(self.by_model)}) group_left ()"
-        return f"{sum_by(labels, over(window, error))}\n{join}\n({over(window, call)} > 0)"
+        return f"{sum_by(labels, over(window, error, ago))}\n{join}\n({over(window, call, ago)} > 0)"
 
-    def weekly_share(self, error: str, call: str, labels: Sequence[str]) -> str:
-        """The share of the last 7 days: of sums of events, not a mean of shares."""
-        return self.share(self.tumbling_of(error), self.tumbling_of(call), labels, "7d")
+    def share_before_today(self, error: str, call: str, labels: Sequence[str]) -> str:
+        """The share of the 7 days that ended a day ago: of sums of events, not a mean of shares."""
+        return self.share(self.tumbling_of(error), self.tumbling_of(call), labels, "7d", "1d")
 
     def tumbling_of(self, selected: str) -> str:
         """`tumbling` for a selector with matchers."""

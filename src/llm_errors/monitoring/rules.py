@@ -26,13 +26,13 @@ class Group:
 def plan(options: Options) -> tuple[Group, ...]:
     """The groups in the order in which they build on each other."""
     recording, scope = Recording(options), Scope(options)
-    often = f"{INTERVAL_SECONDS}s"
+    often, name = f"{INTERVAL_SECONDS}s", f"{options.name}-" if options.name else ""
     return (
-        Group("llm-events", often, recording.base(), alerts.single.alerts(scope)),
-        Group("llm-slo", often, recording.availability(), alerts.burn.alerts(scope)),
-        Group("llm-shares", "30s", [], alerts.shares.alerts(scope)),
-        Group("llm-slo-long", "5m", recording.long_term(), alerts.burn.long_term(scope)),
-        Group("llm-telemetry", "1m", [], alerts.telemetry.alerts(scope)),
+        Group(f"{name}llm-events", often, recording.base(), alerts.single.alerts(scope)),
+        Group(f"{name}llm-slo", often, recording.availability(), alerts.burn.alerts(scope)),
+        Group(f"{name}llm-shares", "30s", recording.shares(), alerts.shares.alerts(scope)),
+        Group(f"{name}llm-slo-long", "5m", recording.long_term(), alerts.burn.long_term(scope)),
+        Group(f"{name}llm-telemetry", "1m", [], alerts.telemetry.alerts(scope)),
     )
 
 

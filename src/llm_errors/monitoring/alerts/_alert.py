@@ -10,7 +10,10 @@ from llm_errors.taxonomy import View
 AT_MODEL: Final = f"{{{{ $labels.{PROVIDER} }}}}/{{{{ $labels.{MODEL} }}}}"
 THE_CLASS: Final = f"{{{{ $labels.{CLASS} }}}}"
 THE_REASON: Final = f"{{{{ $labels.{REASON} }}}}"
+RULE_SET: Final = "rule_set"
+"""Tells apart the same alert of two sets of rules in one Prometheus; only sets with a name carry it."""
 COUNT: Final = '{{ printf "%.0f" $value }}'
+MOMENT: Final = "{{ $value | humanizeTimestamp }}"
 SHARE: Final = "{{ $value | humanizePercentage }}"
 
 
@@ -36,6 +39,8 @@ class Alert:
     def rule(self, options: Options) -> dict[str, Any]:
         """The alert as a Prometheus rule."""
         labels = {"severity": options.severities[self.severity], "view": self.view.value, **dict(self.labels)}
+        if options.name:
+            labels[RULE_SET] = options.name
         timing = {"for": self.hold, "keep_firing_for": self.keep}
         return {
             "alert": self.name,
@@ -59,7 +64,7 @@ class Scope:
     @property
     def series(self) -> Series:
         """Names and queries of this tailoring."""
-        return Series(self.options.service_label, self.options.window)
+        return Series(self.options)
 
     @property
     def the_service(self) -> str:

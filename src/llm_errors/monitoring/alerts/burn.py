@@ -1,17 +1,26 @@
-"""Alerts about the error budget: multi-window, multi-burn-rate, per service; per model as a ticket.
+"""Alerts about the error budget: multi-window, multi-burn-rate, per service; per model as a ticket. The tier of
+3 minutes asks for half of the calls instead of a burn rate, so that a total outage pages within 4 minutes.
 
 The short window lets an alert end soon after recovery. A model's burn is a ticket only: fallback may carry the service.
+
+**One page for an outage.** A slower window does not begin to page while a faster one of the same service does, and the
+tier of 3 minutes stays for a quarter of an hour: failures that come and go in waves are one incident. What fires
+already goes on, and windows that begin in the same evaluation all fire.
 """
 
 from llm_errors.monitoring import promql
-from llm_errors.monitoring.alerts._alert import AT_MODEL, SHARE, Alert, Scope
-from llm_errors.monitoring.options import BURN_MINIMUM, BURNS, Burn
+from llm_errors.monitoring.alerts._alert import AT_MODEL, RULE_SET, SHARE, Alert, Scope
+from llm_errors.monitoring.options import BURN_MINIMUM, BURNS, OUTAGE, Burn
 from llm_errors.taxonomy import View
+
+PAGE = "LLMAvailabilityBurnPage"
+_PANEL = "llm-reliability/Burn rate"
 
 
 def alerts(scope: Scope) -> list[Alert]:
-    """Those over windows of hours."""
-    return [*(_service_burn(scope, b) for b in BURNS if not b.long.endswith("d")), _model_burn(scope, BURNS[0])]
+    """Those over windows of hours and minutes."""
+    hours = [burn for burn in BURNS if not burn.long.endswith("d")]
+    return [_outage(scope), *(_service_burn(scope, burn) for burn in hours), _model_burn(scope, BURNS[0])]
 
 
 def long_term(scope: Scope) -> list[Alert]:
@@ -21,27 +30,61 @@ def long_term(scope: Scope) -> list[Alert]:
 
 def _burning(scope: Scope, level: str, burn: Burn) -> str:
     s = scope.series
-    labels = (s.service,) if level == "service" else s.by_model
-    join = f"on ({s.service})" + ("" if level == "service" else " group_left ()")
+    labels = s.scope if level == "service" else s.by_model
+    join = f"on ({', '.join(s.scope)})" + ("" if level == "service" else " group_left ()")
     limit = f"{join} ({burn.factor} * (1 - {s.objective}))"
     bad = s.tumbling(s.bad(level)) if burn.long.endswith("d") else s.bad(level)
+    enough = f"{promql.events(burn.long, bad)} >= {BURN_MINIMUM}"
+    if not burn.long.endswith("d"):  # steps of a minute see a burst late, the last 5 minutes see it at once
+        enough = f"({enough} or {bad} >= {BURN_MINIMUM})"
     return (
         f"(\n  {s.bad_ratio(level, burn.long)} > {limit}\nand\n  {s.bad_ratio(level, burn.short)} > {limit}\n)\n"
-        f"and on ({', '.join(labels)})\n{promql.events(burn.long, bad)} >= {BURN_MINIMUM}"
+        f"and on ({', '.join(labels)})\n{enough}"
+    )
+
+
+def _unless_faster(scope: Scope, burn: Burn) -> str:
+    """Holds back the start of a page while one over a shorter window fires."""
+    faster = [OUTAGE.window, *(b.long for b in BURNS[: BURNS.index(burn)])]
+    own = f'{RULE_SET}="{scope.options.name}"' if scope.options.name else ""
+
+    def firing(*windows: str) -> str:
+        matchers = (f'alertname="{PAGE}"', 'alertstate="firing"', promql.one_of("window", windows), own)
+        return f"{promql.selector('ALERTS', *matchers)} offset 1s"  # as it was before this evaluation
+
+    on = f"on ({', '.join(scope.series.scope)})"
+    return f"unless {on} (\n  {firing(*faster)}\n  unless {on}\n  {firing(burn.long)}\n)"
+
+
+def _outage(scope: Scope) -> Alert:
+    s, window, least = scope.series, OUTAGE.window, OUTAGE.minimum
+    return Alert(
+        PAGE,
+        View.RELIABILITY,
+        "page",
+        f"over {OUTAGE.percent:g} % of the valid calls of {window} are bad, at least {least}",
+        f"{s.bad_ratio('service', window)} > {OUTAGE.ratio}\nand\n{s.recent('bad')} >= {least}",
+        f"{scope.the_service} is down: most of its LLM calls fail",
+        f"{SHARE} of the valid calls failed within {window}.",
+        _PANEL,
+        keep="15m",
+        labels=(("window", window),),
     )
 
 
 def _service_burn(scope: Scope, burn: Burn) -> Alert:
+    pages = burn.severity == "page"
+    expression = _burning(scope, "service", burn)
     return Alert(
-        "LLMAvailabilityBurnPage" if burn.severity == "page" else "LLMAvailabilityBurnTicket",
+        PAGE if pages else "LLMAvailabilityBurnTicket",
         View.RELIABILITY,
         burn.severity,
         f"a service burns its budget at {burn.factor:g} times the allowed rate over {burn.long} and {burn.short}, "
-        f"{BURN_MINIMUM} bad calls at least",
-        _burning(scope, "service", burn),
+        f"at least {BURN_MINIMUM} bad calls",
+        f"{expression}\n{_unless_faster(scope, burn)}" if pages else expression,
         f"{scope.the_service} burns its error budget at {burn.factor:g} times the allowed rate",
         f"{SHARE} of the valid calls failed over {burn.long}, and too many still fail over {burn.short}.",
-        "llm-reliability/Burn rate",
+        _PANEL,
         labels=(("window", burn.long),),
     )
 
@@ -52,7 +95,7 @@ def _model_burn(scope: Scope, burn: Burn) -> Alert:
         View.RELIABILITY,
         "ticket",
         f"one model burns the budget at {burn.factor:g} times the allowed rate over {burn.long} and {burn.short}, "
-        f"{BURN_MINIMUM} bad calls at least",
+        f"at least {BURN_MINIMUM} bad calls",
         _burning(scope, "model", burn),
         f"{AT_MODEL} fails in {scope.the_service}",
         f"{SHARE} of the valid calls to this model failed over {burn.long}. "

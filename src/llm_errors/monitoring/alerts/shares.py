@@ -1,6 +1,7 @@
 """Alerts about shares of calls. A minimum of events keeps quiet services quiet.
 
-Shares that users cause must also rise over their own week: a steady level is no news. All but UNKNOWN are told per
+Shares that users cause must also rise over the week before today, since a steady level is no news; a very high one is
+told whatever the week. All but UNKNOWN are told per
 model, since a mean over models hides the one that changed; UNKNOWN is told per service, because it is the service's
 SLO that may be blind.
 """
@@ -8,8 +9,9 @@ SLO that may be blind.
 from llm_errors import semconv
 from llm_errors.monitoring import promql
 from llm_errors.monitoring.alerts._alert import AT_MODEL, SHARE, THE_CLASS, Alert, Scope
-from llm_errors.monitoring.options import CANCELLED, WEEKLY_FACTOR
+from llm_errors.monitoring.options import CANCELLED, SHARE_CAP, WEEKLY_FACTOR
 from llm_errors.monitoring.promql import CLASS, OUTCOME, REASON
+from llm_errors.monitoring.slo import BEFORE_TODAY
 from llm_errors.taxonomy import ErrorClass, View
 
 
@@ -28,15 +30,27 @@ def alerts(scope: Scope) -> list[Alert]:
     ]
 
 
-def _share(scope: Scope, key: str, error: str, labels: tuple[str, ...], *, weekly: bool = False) -> str:
-    """The share of a model's calls above its threshold, with enough events and, if asked for, a rise over its week."""
+def _enough(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
+    share = scope.options.shares[key]
+    return promql.sum_by(labels, promql.events(share.window, error)) + f" >= {share.minimum}"
+
+
+def _share(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
+    """The share of a model's calls above its threshold, with enough events."""
     s, share = scope.series, scope.options.shares[key]
     current = s.share(error, s.model_calls, labels, share.window)
-    enough = promql.sum_by(labels, promql.events(share.window, error)) + f" >= {share.minimum}"
-    high = f"{current}\n> {share.ratio}"
-    if weekly:  # comparisons filter: what is high must also be above its own week
-        high += f"\n> {WEEKLY_FACTOR} * (\n{s.weekly_share(error, s.model_calls, labels)}\n)"
-    return f"{high}\nand\n{enough}"
+    return f"{current}\n> {share.ratio}\nand\n{_enough(scope, key, error, labels)}"
+
+
+def _rising_share(scope: Scope, key: str, recorded: str, before: str, error: str, labels: tuple[str, ...]) -> str:
+    """The recorded share above its threshold and not explained by the week before today, or above the cap."""
+    share = scope.options.shares[key]
+    usual = f"{WEEKLY_FACTOR} * last_over_time({before}[15m]) >= {recorded}"
+    cap = max(share.ratio, SHARE_CAP / 100)
+    return (
+        f"(\n  {recorded} > {share.ratio}\n  unless\n  ({usual})\n  or\n  {recorded} > {cap}\n)\n"
+        f"and\n{_enough(scope, key, error, labels)}"
+    )
 
 
 def _errors_of(scope: Scope, error_class: str) -> str:
@@ -45,8 +59,8 @@ def _errors_of(scope: Scope, error_class: str) -> str:
 
 def _condition(scope: Scope, key: str, what: str, *, weekly: bool = False) -> str:
     share = scope.options.shares[key]
-    week = " and three times the weekly mean" if weekly else ""
-    return f"{what} over {share.percent:g} % of calls in {share.window}{week}, {share.minimum} at least"
+    week = f" and three times the mean of the week before today, or over {max(share.percent, SHARE_CAP):g} %"
+    return f"{what} over {share.percent:g} % of calls in {share.window}{week * weekly}, at least {share.minimum}"
 
 
 def _rate_limits(scope: Scope) -> Alert:
@@ -98,14 +112,14 @@ def _tool_protocol(scope: Scope) -> Alert:
 
 
 def _cancelled(scope: Scope) -> Alert:
-    s = scope.series
+    s, window = scope.series, scope.options.shares[CANCELLED].window
     error = promql.selector(s.calls, promql.one_of(OUTCOME, (semconv.CANCELLED,)))
     return Alert(
         "LLMCancelledShareHigh",
         View.RELIABILITY,
         "ticket",
         _condition(scope, CANCELLED, "cancelled calls", weekly=True),
-        _share(scope, CANCELLED, error, s.by_model, weekly=True),
+        _rising_share(scope, CANCELLED, s.cancelled_share(window), s.cancelled_share(BEFORE_TODAY), error, s.by_model),
         f"{scope.the_service} gives up on {AT_MODEL}",
         f"{SHARE} of the calls were cancelled by the application. Its own deadline may hide a provider that hangs.",
         "llm-reliability/Cancelled, share of calls by model",
@@ -122,15 +136,18 @@ def _policy_words(scope: Scope, key: str) -> tuple[str, str, str]:
 
 
 def _policy_share(scope: Scope, key: str, name: str, summary: str, text: str) -> Alert:
+    s, of_class = scope.series, promql.one_of(CLASS, (key,))
+    window = scope.options.shares[key].window
+    now, before = (promql.selector(s.class_share(span), of_class) for span in (window, BEFORE_TODAY))
     panel = {"LLMTruncatedShareHigh": "Truncated, share of calls by model"}
     return Alert(
         name,
         View.POLICY,
         "ticket",
         _condition(scope, key, key, weekly=True) + ", for 30 min",
-        _share(scope, key, _errors_of(scope, key), scope.series.by_class, weekly=True),
+        _rising_share(scope, key, now, before, _errors_of(scope, key), s.by_class),
         summary,
-        f"{SHARE} of the calls in the last hour, over three times the weekly mean. {text}",
+        f"{SHARE} of the calls in the last hour, far more than in the week before today or very many. {text}",
         f"llm-policy/{panel.get(name, 'Blocked, share of calls by model')}",
         hold="30m",
         labels=((CLASS, key),),
@@ -140,7 +157,7 @@ def _policy_share(scope: Scope, key: str, name: str, summary: str, text: str) ->
 def _unknown_share(scope: Scope) -> Alert:
     s, key = scope.series, ErrorClass.UNKNOWN.value
     share, error = scope.options.shares[key], _errors_of(scope, key)
-    by = (s.service,)
+    by = s.scope
     unknown = promql.sum_by(by, promql.over(share.window, error))
     calls = promql.sum_by(by, promql.over(share.window, s.model_calls))
     enough = promql.sum_by(by, promql.events(share.window, error))

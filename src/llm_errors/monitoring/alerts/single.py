@@ -1,7 +1,10 @@
-"""Alerts about single events: the first one counts, so none of them waits (`for`)."""
+"""Alerts about single events: the first one counts, so none of them waits (`for`).
+
+What only a repair ends fires until a call succeeds: silence is no repair.
+"""
 
 from llm_errors.monitoring import promql
-from llm_errors.monitoring.alerts._alert import AT_MODEL, COUNT, THE_CLASS, THE_REASON, Alert, Scope
+from llm_errors.monitoring.alerts._alert import AT_MODEL, COUNT, MOMENT, THE_CLASS, THE_REASON, Alert, Scope
 from llm_errors.monitoring.promql import CLASS, REASON
 from llm_errors.taxonomy import ACCOUNT_BUDGET_REASONS, ErrorClass, View
 
@@ -18,11 +21,11 @@ def _count(scope: Scope, *matchers: str) -> str:
     return promql.sum_by(labels, promql.selector(scope.series.errors, *matchers)) + " > 0"
 
 
-def _paged(scope: Scope, *matchers: str) -> list[tuple[str, str]]:
-    """The count for all services as a page, but as a ticket for those whose users bring their own keys."""
-    s, own = scope.series, scope.options.own_keys
-    rules = [("page", _count(scope, promql.none_of(s.service, own), *matchers))]
-    return rules + ([("ticket", _count(scope, promql.one_of(s.service, own), *matchers))] if own else [])
+def _unrepaired(scope: Scope, *matchers: str) -> list[tuple[str, str]]:
+    """What needs a repair for all services as a page, but as a ticket for those whose users bring their own keys."""
+    s, own, label = scope.series, scope.options.own_keys, scope.options.service_label
+    chosen = [("page", promql.none_of(label, own)), *([("ticket", promql.one_of(label, own))] if own else [])]
+    return [(severity, promql.selector(s.unrepaired, services, *matchers) + " > 0") for severity, services in chosen]
 
 
 def _credential(scope: Scope) -> list[Alert]:
@@ -31,39 +34,45 @@ def _credential(scope: Scope) -> list[Alert]:
             "LLMCredentialOrModelError",
             View.CORRECTNESS,
             severity,
-            "any AUTH or NOT_FOUND, the first one of a fresh process included",
+            "any AUTH or NOT_FOUND, including the first one after a process starts; until a call to the model succeeds",
             expression,
             f"{THE_CLASS} ({THE_REASON}) from {AT_MODEL} in {scope.the_service}",
-            f"{COUNT} call(s) failed with {THE_CLASS} in the last 5 minutes. A credential, a permission or a model "
-            "name is wrong; retrying will not help.",
+            f"The last failed call was seen at {MOMENT}, and none has succeeded since. A credential, a permission or "
+            "a model name is wrong; retrying will not help.",
             LISTED,
-            keep="10m",
         )
-        for severity, expression in _paged(scope, promql.one_of(CLASS, (ErrorClass.AUTH, ErrorClass.NOT_FOUND)))
+        for severity, expression in _unrepaired(scope, promql.one_of(CLASS, (ErrorClass.AUTH, ErrorClass.NOT_FOUND)))
     ]
 
 
 def _budget(scope: Scope) -> list[Alert]:
     budget = promql.one_of(CLASS, (ErrorClass.CALL_BUDGET,))
-    (_, page), *own_keys = _paged(scope, budget, promql.one_of(REASON, ACCOUNT_BUDGET_REASONS))
+    (_, page), *own_keys = _unrepaired(scope, budget)
     tickets = [_count(scope, budget, promql.none_of(REASON, ACCOUNT_BUDGET_REASONS)), *(query for _, query in own_keys)]
-    words = {
-        "page": "The account's quota or credit is spent: every call fails until someone raises it.",
-        "ticket": "A limit of the run or of the caller's own account stopped the call. Raise it, or find the loop.",
-    }
+    summary = f"{THE_CLASS} ({THE_REASON}) from {AT_MODEL} in {scope.the_service}"
     return [
         Alert(
             "LLMCallBudgetExhausted",
             View.CORRECTNESS,
-            severity,
-            "any CALL_BUDGET: page for the account's reasons, ticket for a run's own",
-            expression,
-            f"{THE_CLASS} ({THE_REASON}) from {AT_MODEL} in {scope.the_service}",
-            f"{COUNT} call(s) found a budget spent in the last 5 minutes. {words[severity]}",
+            "page",
+            "any CALL_BUDGET with a reason of the account, until a call to the model succeeds",
+            page,
+            summary,
+            f"The last failed call was seen at {MOMENT}, and none has succeeded since. "
+            "The account's quota or credit is spent: every call fails until someone raises it.",
+            LISTED,
+        ),
+        Alert(
+            "LLMCallBudgetExhausted",
+            View.CORRECTNESS,
+            "ticket",
+            "any CALL_BUDGET with a reason of the run itself",
+            "\nor\n".join(tickets),
+            summary,
+            "A limit of the run or of the caller's own account stopped a call. Raise it, or find the loop.",
             LISTED,
             keep="10m",
-        )
-        for severity, expression in (("page", page), ("ticket", "\nor\n".join(tickets)))
+        ),
     ]
 
 

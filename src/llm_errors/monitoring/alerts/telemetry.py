@@ -1,29 +1,89 @@
-"""The alert about telemetry that stopped: without it silence reads like health."""
+"""Alerts about the way from the application to these alerts: without them silence reads like health."""
 
-from llm_errors.monitoring.alerts._alert import Alert, Scope
+from llm_errors import semconv
+from llm_errors.monitoring import promql
+from llm_errors.monitoring.alerts._alert import COUNT, Alert, Scope
 from llm_errors.monitoring.options import MISSING_AFTER_MINUTES
+from llm_errors.monitoring.promql import CLASS, OUTCOME, selector
 from llm_errors.taxonomy import View
+
+OVERFLOW = "otel_metric_overflow"
+UNKNOWN_SERVICE = "|unknown_service(:.*)?"
+"""No service at all, or what OpenTelemetry's SDKs call a service that nobody named."""
+OTHER_NAMES = '__name__=~"(.+_)?llm_(calls|errors)(_total)*"', '__name__!~"llm_(calls|errors)_total"'
+"""The counters with a prefix, without their suffix or with two of them: names that no rule reads."""
 
 
 def alerts(scope: Scope) -> list[Alert]:
-    """A service that went silent."""
-    return [_missing(scope)]
+    """Services that are silent or cannot be read, and failures of the instrumentation itself."""
+    return [_missing(scope), *_unreadable(scope), _own_failures(scope)]
 
 
 def _missing(scope: Scope) -> Alert:
-    s = scope.series
+    s, options = scope.series, scope.options
     silent = MISSING_AFTER_MINUTES - 5  # a count outlives its last sample by 5 minutes
-    reported = f"group by ({s.service}) (last_over_time({s.tumbling(s.model_calls)}[1d]))"
-    reports = f"group by ({s.service}) (last_over_time({s.model_calls}[{silent}m]))"
+    calls = selector(s.tumbling(s.model_calls), promql.none_of(options.service_label, options.batch_jobs))
+    scoped = ", ".join(s.scope)
+    reported = f"group by ({scoped}) (last_over_time({calls}[1d]))"
+    reports = f"group by ({scoped}) (last_over_time({s.model_calls}[{silent}m]))"
+    successors = promql.with_label_added(s.places, reports)
     return Alert(
         "LLMTelemetryMissing",
         View.RELIABILITY,
         "ticket",
-        f"a service that reported within a day is silent for {MISSING_AFTER_MINUTES} min",
-        f"{reported}\nunless on ({s.service})\n{reports}",
+        f"a service that reported within a day is silent for {MISSING_AFTER_MINUTES} min; "
+        "not for services named as batch jobs",
+        f"{reported}\nunless on ({scoped}) (\n{promql.indented(successors)}\n)",
         f"No LLM metrics from {scope.the_service} for {MISSING_AFTER_MINUTES} minutes",
         "The service reported within the last day and is silent now: "
         "stopped, or its exporter or the Collector is down. "
         "Its other LLM alerts are blind meanwhile.",
         "llm-overview/Calls by service",
+    )
+
+
+def _unreadable(scope: Scope) -> list[Alert]:
+    """One alert for each way in which series arrive that the rules cannot read; the label `problem` names it."""
+    service, extra = scope.options.service_label, scope.options.selectors
+    counters = (semconv.CALLS, semconv.ERRORS)
+    unnamed = [selector(metric, *extra, f'{service}=~"{UNKNOWN_SERVICE}"') for metric in counters]
+    overflowed = [selector(metric, *extra, f'{OVERFLOW}!=""') for metric in counters]
+    strange = [
+        selector(metric, *extra, f'{label}=""', f'{OVERFLOW}=""')
+        for metric, label in ((semconv.CALLS, OUTCOME), (semconv.ERRORS, CLASS))
+    ]
+    problems = (
+        ("names", [*strange, selector("", *extra, *OTHER_NAMES)], "under names that no rule reads"),
+        ("service", unnamed, "without the name of a service"),
+        ("overflow", overflowed, "without their attributes, since the SDK's limit of attribute sets is passed"),
+    )
+    return [
+        Alert(
+            "LLMTelemetryUnreadable",
+            View.RELIABILITY,
+            "ticket",
+            "series arrive without the expected label names, without a service, or overflowed",
+            promql.count_by(scope.series.scope, "\nor\n".join(found)),
+            f"LLM metrics of {scope.the_service} arrive {words}",
+            f"{COUNT} series cannot be counted. Alerts and dashboards are blind for them.",
+            "llm-overview/Calls by service",
+            keep="15m",
+            labels=(("problem", problem),),
+        )
+        for problem, found, words in problems
+    ]
+
+
+def _own_failures(scope: Scope) -> Alert:
+    return Alert(
+        "LLMInstrumentationErrors",
+        View.REVIEW,
+        "info",
+        "any `llm_instrumentation_errors_total`",
+        f"{scope.series.own_failures} > 0",
+        f"llm-errors itself failed in {scope.the_service} ({{{{ $labels.{semconv.PLACE} }}}})",
+        f"{COUNT} failure(s) inside the instrumentation in the last 5 minutes. The calls went on, "
+        "but some of them may be missing from metrics, spans and logs.",
+        "llm-overview/Calls by service",
+        keep="24h",
     )

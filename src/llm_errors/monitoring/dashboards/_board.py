@@ -79,17 +79,34 @@ def _shell(wanted: Board, options: Options) -> Any:
 
 
 def _variables(wanted: Board, queries: Queries) -> list[Any]:
-    service = queries.options.service_label
+    labels = {"service": "Service", "environment": "Environment"}
+    chosen: list[str] = []
+    scope = []
+    for label, name in queries.scope:
+        scope.append(
+            _choice(name, labels.get(name, name.replace("_", " ").capitalize()), queries.values(label, *chosen))
+        )
+        chosen.append(f'{label}=~"${name}"')
     of_model = queries.of_model
     return [
         _datasource("datasource", "Data source", "prometheus"),
         _datasource("traces", "Traces", "tempo"),
         *([_datasource("logs", "Logs", "loki")] if wanted.logs else []),
-        _choice("service", "Service", queries.values(service)),
+        *scope,
+        *([_service_names(queries)] if wanted.logs else []),
         _choice("provider", "Provider", queries.values(PROVIDER, *of_model[:1])),
         _choice("model", "Model", queries.values(MODEL, *of_model[:2])),
         _choice("operation", "Operation", queries.values(OPERATION, *of_model)),
     ]
+
+
+def _service_names(queries: Queries) -> Any:
+    """What traces and logs call the chosen services: with a `service.namespace`, Prometheus' job is namespace/name."""
+    everything = m.VariableOption(text="All", value="$__all", selected=True)
+    values = queries.values(queries.options.service_label, queries.of_service)
+    variable = board.QueryVariable("service_name").query(values).regex("/([^/]+)$/").datasource(PROMETHEUS)
+    variable = variable.multi(True).include_all(True).refresh(m.VariableRefresh.ON_TIME_RANGE_CHANGED)
+    return variable.hide(m.VariableHide.HIDE_VARIABLE).current(everything)
 
 
 def _datasource(name: str, label: str, kind: str) -> Any:

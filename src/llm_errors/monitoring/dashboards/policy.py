@@ -35,7 +35,7 @@ def _now(q: Queries, name: str) -> Any:
     share = q.options.shares[name]
     text = (
         f"Share of all calls in the last hour. Coloured from {share.percent:g} % on, the alert's number; the "
-        f"alert also asks for {WEEKLY_FACTOR} times the weekly mean, per model. Look at the reasons below."
+        f"alert also asks for {WEEKLY_FACTOR} times the mean of the week before today, per model. Look at the reasons below."
     )
     query = p.query(q.total_share((name,), share.window), name, instant=True)
     colours = [(None, "text"), (share.ratio, p.COLOURS[name])]

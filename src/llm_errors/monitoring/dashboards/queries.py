@@ -37,13 +37,20 @@ class Queries:
     @property
     def series(self) -> Series:
         """Names of the recorded series."""
-        return Series(self.options.service_label, self.options.window)
+        return Series(self.options)
 
     # --- what the variables select ---
     @property
     def of_service(self) -> str:
-        """Matcher of the service variable."""
-        return f'{self.options.service_label}=~"$service"'
+        """Matchers of the service and of the places where it runs."""
+        return ",".join(f'{label}=~"${name}"' for label, name in self.scope)
+
+    @property
+    def scope(self) -> list[tuple[str, str]]:
+        """The labels of a service in one place, each with its variable, in the order of choosing."""
+        names = {self.options.service_label: "service", "deployment_environment_name": "environment"}
+        places = [label for label in self.options.scope if label != self.options.service_label]
+        return [(label, names.get(label, label)) for label in (*places, self.options.service_label)]
 
     @property
     def of_model(self) -> tuple[str, ...]:
@@ -179,7 +186,7 @@ class Queries:
     def firing(self, *matchers: str) -> str:
         """Alerts of this package that fire, as `ALERTS` tells."""
         fires = selector("ALERTS", 'alertstate="firing"', 'alertname=~"LLM.+"', self.of_service, *matchers)
-        labels = ("alertname", "severity", "view", self.options.service_label, PROVIDER, MODEL, CLASS)
+        labels = ("alertname", "severity", "view", *self.options.scope, PROVIDER, MODEL, CLASS)
         return f"max by ({', '.join(labels)}) ({fires})"
 
     def firing_ranked(self) -> str:
@@ -192,7 +199,7 @@ class Queries:
 
     def calls_by_service(self) -> str:
         """Calls a second per service."""
-        return f"{sum_by((self.series.service,), self.calls())} / 300"
+        return f"{sum_by((self.options.service_label,), self.calls())} / 300"
 
     def failed_by_provider(self) -> str:
         """Share of each provider's calls that ended in any class."""
@@ -216,4 +223,4 @@ class Queries:
 
     def _failures(self, error_class: str) -> str:
         matcher = f'="{error_class}"' if error_class else '!=""'
-        return f'{{service_name=~"$service"}} | {CLASS}{matcher} | {PROVIDER}=~"$provider" | {MODEL}=~"$model"'
+        return f'{{service_name=~"$service_name"}} | {CLASS}{matcher} | {PROVIDER}=~"$provider" | {MODEL}=~"$model"'
