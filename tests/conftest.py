@@ -4,7 +4,9 @@ Telemetry in memory, an instrumentor in strict mode, a scripted provider on a re
 """
 
 import os
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +22,16 @@ os.environ.update(
     AWS_DEFAULT_REGION="us-east-1",
     AWS_EC2_METADATA_DISABLED="true",
 )
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job that a script started in the background ignores SIGINT, and so would every child that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+with suppress(ImportError):  # not in every environment
+    import hypothesis
+
+    hypothesis.settings.register_profile("any machine", deadline=None)
+    hypothesis.settings.load_profile("any machine")
 
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 _NEWEST_ONLY = ("cerebras", "fireworks", "groq", "together", "writerai", "this major of")

@@ -15,11 +15,15 @@ from llm_errors.testing.provider import Provider, Reply
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
 
+PATIENT = 300
+"""Seconds that no fault but a hanging server takes, however busy the machine."""
+
+
 def _httpx(name):
     library = pytest.importorskip(name)
 
-    def get(url):
-        with library.Client(timeout=0.3, trust_env=False) as client:
+    def get(url, patience):
+        with library.Client(timeout=patience, trust_env=False) as client:
             client.get(url)
 
     return get
@@ -28,9 +32,9 @@ def _httpx(name):
 def _httpx_async(name):
     library = pytest.importorskip(name)
 
-    def get(url):
+    def get(url, patience):
         async def go():
-            async with library.AsyncClient(timeout=0.3, trust_env=False) as client:
+            async with library.AsyncClient(timeout=patience, trust_env=False) as client:
                 await client.get(url)
 
         asyncio.run(go())
@@ -40,24 +44,24 @@ def _httpx_async(name):
 
 def _requests(_):
     library = pytest.importorskip("requests")
-    return lambda url: library.get(url, timeout=0.3)
+    return lambda url, patience: library.get(url, timeout=patience)
 
 
 def _urllib3(_):
     library = pytest.importorskip("urllib3")
-    return lambda url: library.PoolManager(retries=False, timeout=0.3).request("GET", url)
+    return lambda url, patience: library.PoolManager(retries=False, timeout=patience).request("GET", url)
 
 
 def _urllib(_):
-    return lambda url: urllib.request.urlopen(url, timeout=0.3)
+    return lambda url, patience: urllib.request.urlopen(url, timeout=patience)
 
 
 def _aiohttp(_):
     library = pytest.importorskip("aiohttp")
 
-    def get(url):
+    def get(url, patience):
         async def go():
-            timeout = library.ClientTimeout(sock_read=0.3, sock_connect=0.3)
+            timeout = library.ClientTimeout(sock_read=patience, sock_connect=patience)
             async with library.ClientSession(timeout=timeout) as session, session.get(url) as response:
                 await response.read()
 
@@ -123,7 +127,7 @@ def test_a_fault_of_the_network(library, fault, garbage):
             "tls": garbage,
         }.get(fault, provider.url)
         with pytest.raises(Exception) as raised:
-            get(url)
+            get(url, 0.3 if fault == "hang" else PATIENT)
     found = classify(raised.value)
     assert f"{found.error_class}/{found.reason}" in (verdict, verdict.replace("/read", "/other")), repr(raised.value)
 

@@ -110,12 +110,15 @@ class SeededPrometheus:
                 yield
             finally:
                 process.terminate()
-                process.wait(30)
+                try:
+                    process.wait(300)
+                finally:
+                    process.kill()
 
     def _await_ready(self, process: "subprocess.Popen[bytes]") -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while process.poll() is None and time.monotonic() < deadline:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.address}/-/ready", timeout=2):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.address}/-/ready", timeout=300):
                 return
             time.sleep(0.1)
         raise RuntimeError((self.folder / "prometheus.log").read_text()[-2000:])
@@ -126,7 +129,7 @@ class SeededPrometheus:
 
     def _api(self, path: str, **parameters: Any) -> list[dict[str, Any]]:
         body = urllib.parse.urlencode(parameters).encode()
-        with urllib.request.urlopen(f"{self.address}/api/v1/{path}", data=body, timeout=60) as answer:
+        with urllib.request.urlopen(f"{self.address}/api/v1/{path}", data=body, timeout=300) as answer:
             result: list[dict[str, Any]] = json.load(answer)["data"]["result"]
         return result
 

@@ -58,7 +58,7 @@ def fork(url: str) -> None:
     reader = instrumented()
     with Provider([Reply(json=HEALTHY, action="hang")]) as hanging:
         threading.Thread(target=lambda: _quiet(ask, hanging.url), daemon=True).start()
-        hanging.hanging.wait(10)
+        hanging.hanging.wait()
         read, write = os.pipe()
         child = os.fork()
         if child == 0:

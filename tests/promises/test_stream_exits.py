@@ -393,8 +393,10 @@ async def test_a_deadline_of_the_application_is_its_own(api, what, provider, aco
     async def read() -> None:
         await adrain(await stream(api, client))
 
+    begun = asyncio.ensure_future(call(api, client) if what == "call" else read())
+    await asyncio.to_thread(server.hanging.wait)
     with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(call(api, client) if what == "call" else read(), 0.2)
+        await asyncio.wait_for(begun, 0.01)
     await happens(lambda: ended_once(observed, "cancelled"))
 
 

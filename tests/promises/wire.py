@@ -15,7 +15,8 @@ CHAT, RESPONSES, MESSAGES, GEMINI = "chat", "responses", "messages", "gemini"
 APIS = (CHAT, RESPONSES, MESSAGES, GEMINI)
 STAINLESS = (CHAT, RESPONSES, MESSAGES)
 SDK = {CHAT: "openai", RESPONSES: "openai", MESSAGES: "anthropic", GEMINI: "google.genai"}
-PATIENCE = 10.0
+PATIENCE = 300.0
+"""Seconds that a busy machine may take over anything that happens by itself."""
 ASK = [{"role": "user", "content": "hello"}]
 
 

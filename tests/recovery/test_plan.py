@@ -308,6 +308,32 @@ def test_another_model_is_tried_where_this_one_is_in_trouble(failure: CallError,
     assert plan(failure, provider="openai", model="m", attempt=1).should_fallback_model is fall_back
 
 
+@pytest.mark.parametrize(
+    ("attempt", "more", "wanted"),
+    [
+        (4, {}, True),
+        (5, {}, False),
+        (100, {}, False),
+        (5, {"fallbacks": 2}, True),
+        (6, {"fallbacks": 2}, False),
+        (1, {"fallbacks": 0}, False),
+        (1, {"max_retries": 0}, True),
+        (2, {"max_retries": 0}, False),
+    ],
+)
+def test_advice_ends_with_the_retries_and_the_models_to_fall_back_to(attempt: int, more: Any, wanted: bool) -> None:
+    assert plan(with_status(503), provider="p", model="m", attempt=attempt, **more).should_fallback_model is wanted
+
+
+@pytest.mark.parametrize("failure", [with_status(503), with_status(401), with_status(413), with_status(429)])
+def test_after_a_hundred_attempts_nothing_is_advised(failure: CallError) -> None:
+    advice = plan(failure, provider="openai", model="m", attempt=100, repaired=False)
+    assert not advice.is_retryable
+    assert not advice.should_fallback_model
+    assert not advice.should_rotate_credential
+    assert not advice.should_compress_context
+
+
 def test_a_busy_budget_with_an_explicit_wait_is_a_rate_limit() -> None:
     advice = plan(with_status(402, retry_after=5), provider="p", model="m", attempt=1)
     assert (advice.category, advice.is_retryable, advice.backoff_seconds) == ("rate_limit", True, 5.0)

@@ -32,7 +32,7 @@ CLIENTS = {
 def maker(name="Anthropic"):
     def make(url, asynchronous):
         cls = getattr(anthropic, ("Async" if asynchronous else "") + name)
-        return cls(base_url=url, max_retries=0, timeout=2.0, **CLIENTS[name][0])
+        return cls(base_url=url, max_retries=0, timeout=120.0, **CLIENTS[name][0])
 
     return make
 

@@ -20,7 +20,7 @@ class Client:
     """One client for both worlds, closed as both want it."""
 
     def __init__(self, url, asynchronous, vertex=False, **more):
-        options = {"base_url": url, "timeout": 2000, **more}
+        options = {"base_url": url, "timeout": 120_000, **more}
         mode = {"vertexai": True} if vertex else {}
         self._client = genai.Client(api_key="k", http_options=options, **mode)
         client = self._client.aio if asynchronous else self._client

@@ -25,7 +25,7 @@ class Client:
     def __init__(self, url, asynchronous, attempts=1):
         options = {"attempts": attempts if not OLD else attempts - 1, "initial_delay": 0.001, "max_delay": 0.002}
         self._client = genai.Client(
-            api_key="k", http_options={"base_url": url, "timeout": 2000, "retry_options": options}
+            api_key="k", http_options={"base_url": url, "timeout": 120_000, "retry_options": options}
         )
         client = self._client.aio if asynchronous else self._client
         self.interactions = client.interactions

@@ -19,7 +19,7 @@ PAGE = {"content-type": "text/html"}
 def make(url, asynchronous, cls="OpenAI", **options):
     client = getattr(openai, ("Async" if asynchronous else "") + cls)
     defaults = {} if "azure_endpoint" in options else {"base_url": url + "/v1"}
-    return client(api_key="k", max_retries=0, timeout=2.0, **{**defaults, **options})
+    return client(api_key="k", max_retries=0, timeout=120.0, **{**defaults, **options})
 
 
 CALLS = {

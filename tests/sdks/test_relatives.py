@@ -25,7 +25,7 @@ def maker(sdk, max_retries=0):
     def make(url, asynchronous):
         more = {"warm_tcp_connection": False} if sdk == "cerebras" else {}
         cls = getattr(package, ("Async" if asynchronous else "") + name)
-        return cls(base_url=url, api_key="k", max_retries=max_retries, timeout=2.0, **more)
+        return cls(base_url=url, api_key="k", max_retries=max_retries, timeout=120.0, **more)
 
     return make
 

@@ -12,7 +12,7 @@ from llm_errors.testing.provider import Reply  # noqa: E402
 
 def make(url, asynchronous):
     client = openai.AsyncOpenAI if asynchronous else openai.OpenAI
-    return client(api_key="k", base_url=url + "/v1", max_retries=0, timeout=2.0)
+    return client(api_key="k", base_url=url + "/v1", max_retries=0, timeout=120.0)
 
 
 def chat(client):

@@ -55,6 +55,9 @@ def test_a_reader_that_has_seen_enough_is_no_traceback():
     code = "import sys; from llm_errors.tools.cli import main; from llm_errors.tools.demo import command\n"
     code += "command.run = lambda args: [print(i) for i in range(100000)] and 0\nraise SystemExit(main(['demo']))"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reader:
-        assert reader.stdout.readline().strip() == b"0"
-        reader.stdout.close()
-        assert reader.stderr.read() == b""
+        try:
+            assert reader.stdout.readline().strip() == b"0"
+            reader.stdout.close()
+            assert reader.stderr.read() == b""
+        finally:
+            reader.kill()

@@ -120,14 +120,16 @@ def plan(
     context_length: int | None = None,
     partial_output: bool = False,
     max_retries: int = MAX_RETRIES,
+    fallbacks: int = 1,
     repaired: bool | None = None,
     cap: float = backoff.CAP,
     random: Callable[[], float] = _random.random,
 ) -> RecoveryPlan:
     """Advice on `failure`: an exception, an SDK's response object, the same as a plain dict, or a `Classification`.
 
-    `attempt` is the number of the attempt that failed, from 1; at most `max_retries` retries follow the first (0
-    disables).
+    `attempt` is the number of the attempt that failed, from 1, over all models and credentials; at most `max_retries`
+    retries follow the first (0 disables). `fallbacks` is how many other models there are to fall back to. After
+    `max_retries` + `fallbacks` attempts nothing more is advised: no retry, other model, credential or compression.
     `partial_output` says that a part of the answer has reached the user: then nothing is retried. Two failures are
     worth one retry only, each with a repair: an overflowing context (compress) and a broken tool call (ask again).
     `repaired` says whether that one was made; when it is not told, every attempt but the first counts as repaired.
@@ -144,6 +146,7 @@ def plan(
     category, overflow = _category(found), _overflows(found)
     once = overflow or found.error_class is _E.TOOL_PROTOCOL
     used = attempt > 1 if repaired is None else repaired
+    hopeful = attempt <= max(max_retries, 0) + max(fallbacks, 0)
     retryable = (
         (found.retryable or (overflow and not found.partial_output)) and attempt <= max_retries and not (once and used)
     )
@@ -152,9 +155,9 @@ def plan(
         category=category,
         kind=_kind(found),
         is_retryable=retryable,
-        should_compress_context=overflow and not used,
-        should_rotate_credential=found.error_class is _E.AUTH and found.reason != "region",
-        should_fallback_model=_falls_back(found, category),
+        should_compress_context=hopeful and overflow and not used,
+        should_rotate_credential=hopeful and found.error_class is _E.AUTH and found.reason != "region",
+        should_fallback_model=hopeful and fallbacks > 0 and _falls_back(found, category),
         backoff_seconds=_wait(failure, base=base, attempt=attempt, cap=cap, random=random),
         user_message=_TOO_LONG_TEXT if overflow else _USER_MESSAGE[found.error_class],
         error_class=found.error_class,

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import urllib.request
 from collections import Counter
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -46,17 +48,33 @@ EXPECTED = {
 """What the script's author means by each fault: the desk and the provider know nothing of it."""
 
 
+LONGEST = 600
+"""Seconds that a busy machine may take over any step."""
+
+
+@contextmanager
 def _start(*arguments):
+    """The demo in a process of its own, which is ended whatever the test finds."""
     script = Path(sysconfig.get_path("scripts")) / "llm-errors"
-    return subprocess.Popen(
+    demo = subprocess.Popen(
         [script, "demo", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+    watch = threading.Timer(LONGEST, demo.kill)
+    watch.start()
+    try:
+        yield demo
+    finally:
+        watch.cancel()
+        demo.kill()
+        demo.wait()
+        demo.stdout.close()
+        demo.stderr.close()
 
 
 @pytest.fixture(scope="module")
 def shown():
     with _start() as demo:
-        out, err = demo.communicate(timeout=120)
+        out, err = demo.communicate(timeout=LONGEST)
     assert demo.returncode == 0, err
     return out
 
@@ -136,10 +154,10 @@ def test_serve_keeps_prometheus_metrics_up_until_ctrl_c():
     pytest.importorskip("opentelemetry.exporter.prometheus")
     with _start("--serve") as demo:
         url = next(m[1] for line in demo.stdout if (m := re.match(r"metrics: (\S+)", line)))
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=10) as answer:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=LONGEST) as answer:
             metrics = answer.read().decode()
         demo.send_signal(signal.SIGINT)
-        _, err = demo.communicate(timeout=60)
+        _, err = demo.communicate(timeout=LONGEST)
     errors = Counter()
     for name, value in re.findall(r'^llm_errors_total\{.*llm_error_class="([A-Z_]+)".*\} ([\d.]+)', metrics, re.M):
         errors[name] += int(float(value))
@@ -152,8 +170,40 @@ def test_ctrl_c_ends_the_play_and_the_desk():
     with _start() as demo:
         next(line for line in demo.stdout if line.startswith("  07:30"))
         demo.send_signal(signal.SIGINT)
-        _, err = demo.communicate(timeout=60)  # returns when the desk, which holds the same pipe, has gone too
+        _, err = demo.communicate(timeout=LONGEST)  # returns when the desk, which holds the same pipe, has gone too
     assert (demo.returncode, err) == (130, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+def test_a_child_of_the_demo_ends_with_its_parent():
+    """A demo that is killed closes the pipe that it holds; a child in the middle of its work then ends by itself."""
+    code = "from llm_errors.tools.demo.parent import end_with_parent; end_with_parent(); print('on', flush=True)\n"
+    code += "import threading; threading.Event().wait()"
+    child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert child.stdout.readline() == b"on\n"
+        child.stdin.close()
+        assert child.wait(LONGEST) == 1
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+def test_a_child_without_such_a_parent_goes_on():
+    code = "from llm_errors.tools.demo.parent import end_with_parent; end_with_parent()\n"
+    code += "import threading; print(threading.active_count())"
+    done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert done.stdout.strip() == b"1"
+
+
+def test_a_desk_that_hangs_is_ended(monkeypatch, capsys):
+    hang = [sys.executable, "-c", "import threading; threading.Event().wait()"]
+    monkeypatch.setattr(command, "_command", lambda provider, stay: hang)
+    monkeypatch.setattr(command, "LONGEST", 0.2)
+    assert _run() == 1
+    assert "the desk stopped with exit code -9" in capsys.readouterr().err
 
 
 def _run(serve=False):

@@ -13,11 +13,11 @@ GET = b"GET /x HTTP/1.1\r\nhost: x\r\n\r\n"
 
 
 def _connect(provider):
-    return socket.create_connection(("127.0.0.1", urlsplit(provider.url).port), timeout=10)
+    return socket.create_connection(("127.0.0.1", urlsplit(provider.url).port), timeout=300)
 
 
 def _ask(provider, method="GET", path="/x", body=None, headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(provider.url).port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(provider.url).port, timeout=300)
     connection.request(method, path, body, headers or {})
     return connection, connection.getresponse()
 

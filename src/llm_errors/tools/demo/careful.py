@@ -16,16 +16,21 @@ import openai
 from google import genai
 
 from llm_errors.recovery import RecoveryPlan, plan
+from llm_errors.recovery.plan import MAX_RETRIES
 from llm_errors.taxonomy import HANDLING
 from llm_errors.tools.demo import monday
+from llm_errors.tools.demo.parent import end_with_parent
 
-PATIENCE = 1.0
+PATIENCE = 2.5
+"""Seconds; a busy machine must not miss them over an answer that comes."""
 SPEED = 1000
 """How much faster than real time the desk waits: the play has no minute to spare."""
 CONTEXT = 200_000
 """Tokens that a model takes."""
 SPARE = {monday.SONNET: ("openai", monday.MINI), monday.MINI: ("anthropic", monday.SONNET)}
 """Model -> the provider and model to fall back to."""
+ATTEMPTS = 1 + MAX_RETRIES + len(SPARE)
+"""Of one case, over all models."""
 
 
 @dataclass
@@ -65,30 +70,23 @@ class CarefulDesk:
             return error
 
     def answer(self, case: monday.Case) -> Outcome:
-        """Ask, and act on the plan as long as it gives hope."""
+        """Ask, and act on the plan as long as it gives hope, which ends with the retries and the other models."""
         provider, model, attempt = case.provider, case.model, 1
-        outcome: Outcome | None = None
-        while True:
-            said = self._ask(provider, model, case.ticket.question)
-            advice = plan(
-                said,
-                provider=provider,
-                model=model,
-                attempt=attempt,
-                prompt_tokens=case.tokens,
-                context_length=CONTEXT,
-            )
-            outcome = outcome or Outcome(advice)
-            if advice.error_class is None:
-                outcome.answered, outcome.end = True, "answered"
-                return outcome
+        said = self._ask(provider, model, case.ticket.question)
+        advice = _advice(said, provider, model, attempt, case)
+        outcome = Outcome(advice)
+        while advice.error_class is not None and attempt < ATTEMPTS:
             if attempt > 1 and advice.should_fallback_model and model in SPARE:
                 provider, model = SPARE[model]
                 outcome.did.append(f"fell back to {model}")
             elif not self._repair(advice, attempt, outcome):
-                outcome.end = _give_up(advice)
-                return outcome
+                break
             attempt += 1
+            said = self._ask(provider, model, case.ticket.question)
+            advice = _advice(said, provider, model, attempt, case)
+        outcome.answered = advice.error_class is None
+        outcome.end = "answered" if outcome.answered else _give_up(advice)
+        return outcome
 
     def _repair(self, advice: RecoveryPlan, attempt: int, outcome: Outcome) -> bool:
         """Do what the plan says before the next attempt; whether there is to be one."""
@@ -104,6 +102,18 @@ class CarefulDesk:
         else:
             return False
         return True
+
+
+def _advice(said: Any, provider: str, model: str, attempt: int, case: monday.Case) -> RecoveryPlan:
+    return plan(
+        said,
+        provider=provider,
+        model=model,
+        attempt=attempt,
+        prompt_tokens=case.tokens,
+        context_length=CONTEXT,
+        fallbacks=len(SPARE),
+    )
 
 
 def _give_up(advice: RecoveryPlan) -> str:
@@ -123,5 +133,6 @@ def afternoon(url: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     for line in afternoon(sys.argv[1]):
         print(line, flush=True)

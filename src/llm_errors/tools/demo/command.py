@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -34,8 +35,10 @@ FOR_SERVE = {"opentelemetry.exporter.prometheus": "opentelemetry-exporter-promet
 INSTRUMENTORS = "opentelemetry_instrumentor"
 PROMETHEUS_PORT = 9464
 """The Prometheus exporter's own default; another one if it is taken."""
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds to wait for the telemetry of a desk that has finished."""
+LONGEST = 600.0
+"""Seconds after which a desk that has not finished is ended, however slow the machine."""
 AFTERNOON = ("ACT ON IT", "the desk asks llm_errors.recovery what to do, and does it (waiting 1000 x faster)")
 _FOREIGN = ("OTEL_", "LLM_ERRORS_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_")
 
@@ -119,10 +122,11 @@ def _play(*, serve: bool) -> None:
 def _watch(desk: "subprocess.Popen[str]", receiver: "Receiver", *, stays: bool) -> None:
     """Show the desk's progress until its morning is over and all of its telemetry is in."""
     over = False
-    for line in desk.stdout or ():
-        if over := line.startswith("the morning is over"):
-            break
-        print("  " + line, end="", flush=True)
+    with _ended_in_time(desk):
+        for line in desk.stdout or ():
+            if over := line.startswith("the morning is over"):
+                break
+            print("  " + line, end="", flush=True)
     if not over or not stays:
         code = desk.wait(PATIENCE)
         if code or not over:
@@ -137,8 +141,9 @@ def _act(provider: str) -> None:
     """Show the desk of the afternoon; it needs no telemetry, but the same clean environment."""
     command = [sys.executable, "-m", "llm_errors.tools.demo.careful", provider]
     with _child(command, environment(os.environ, provider, None)) as careful:
-        for line in careful.stdout or ():
-            print(line, end="", flush=True)
+        with _ended_in_time(careful):
+            for line in careful.stdout or ():
+                print(line, end="", flush=True)
         if code := careful.wait(PATIENCE):
             raise DemoError(f"the desk of the afternoon stopped with exit code {code}")
 
@@ -174,6 +179,18 @@ def _child(command: list[str], variables: dict[str, str]) -> Iterator["subproces
         finally:
             if child.poll() is None:
                 child.kill()
+
+
+@contextmanager
+def _ended_in_time(child: "subprocess.Popen[str]") -> Iterator[None]:
+    """While its output is read, a child that says nothing more and does not end is killed after `LONGEST`."""
+    watch = threading.Timer(LONGEST, child.kill)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.cancel()
 
 
 def environment(given: "os._Environ[str] | dict[str, str]", receiver: str, port: int | None) -> dict[str, str]:

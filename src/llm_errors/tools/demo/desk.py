@@ -16,11 +16,12 @@ from google import genai
 
 from llm_errors.testing.provider import Provider
 from llm_errors.tools.demo import monday
+from llm_errors.tools.demo.parent import end_with_parent
 from llm_errors.tools.demo.stage import Stage
 
 AGENTS = 4
 """How many tickets are worked on at a time."""
-PATIENCE = 2.5
+PATIENCE = 4.0
 """Seconds after which a customer in the live chat is told to try again."""
 FIND_ORDER = {
     "type": "function",
@@ -139,4 +140,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    if "--stay" not in sys.argv:  # one that stays reads its standard input itself
+        end_with_parent()
     raise SystemExit(main())
