@@ -1,5 +1,6 @@
 """The command's table: what is listed, how bad usage ends, and that nothing is loaded before it is asked for."""
 
+import os
 import subprocess
 import sys
 
@@ -23,13 +24,39 @@ def test_help_lists_the_commands_that_are_there_and_no_other(capsys, monkeypatch
     assert cli.main(["ghost"]) == 2
 
 
-@pytest.mark.parametrize("argv", [[], ["nonsense"], ["demo", "--nonsense"], ["--nonsense"]])
+@pytest.mark.parametrize("argv", [["nonsense"], ["demo", "--nonsense"], ["--nonsense"]])
 def test_bad_usage_exits_2_with_one_line(argv, capsys):
     assert cli.main(argv) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("llm-errors")
     assert said.err.count("\n") == 1
+
+
+def test_alone_it_prints_the_help(capsys):
+    assert cli.main([]) == 0
+    alone = capsys.readouterr().out
+    cli.main(["--help"])
+    assert alone == capsys.readouterr().out
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "llm_errors", "--version"], capture_output=True, check=False, text=True
+    )
+    assert done.stdout == f"llm-errors {__version__}\n"
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["explain", "--status", "503"], ["doctor", "--help"]])
+def test_a_pipe_closed_before_anything_is_printed_is_no_traceback(argv):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        command = [sys.executable, "-m", "llm_errors", *argv]
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_help_loads_no_command_and_no_telemetry():

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from llm_errors.tools.explain import explain
+from llm_errors.tools.explain.command import explain
 from tests.cases import cases, pieces
 
 COVERED = [c for c in cases("openai", "anthropic", "google_genai", "groq")]

@@ -7,7 +7,7 @@ import builtins
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from llm_errors.evidence import Evidence
@@ -21,12 +21,13 @@ Chain = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Saved:
-    """The pieces. `exceptions` is the chain, outermost first, each link the names along its MRO."""
+    """The pieces. `exceptions` is the chain, outermost first, each link the names along its MRO; `texts` what each says."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
     exceptions: Chain = ()
+    texts: tuple[str, ...] = ()
     message: str = ""
     codes: tuple[str, ...] = ()
     finish_reason: str = ""
@@ -88,7 +89,8 @@ class _Response:
 
 def _raised(saved: Saved) -> BaseException:
     """The chain as real exceptions of classes that bear the names; the outermost holds what the SDK's would."""
-    links = [_class(names)("") for names in saved.exceptions] or [_class(("saved.SavedError",))("")]
+    chain = zip_longest(saved.exceptions or (("saved.SavedError",),), saved.texts, fillvalue="")
+    links = [_class(names)(said) for names, said in chain if names]
     for outer, inner in pairwise(links):
         outer.__cause__ = inner
     bearer = links[0]
@@ -100,12 +102,16 @@ def _raised(saved: Saved) -> BaseException:
     return bearer
 
 
+_PARTICULAR = (UnicodeError, *(c for n in ("BaseExceptionGroup",) if (c := getattr(builtins, n, None))))
+"""What cannot be made of a text alone: their names must do."""
+
+
 def _class(names: Iterable[str]) -> type[BaseException]:
     base: type[BaseException] = Exception
     for name in reversed(tuple(names)):
         module, _, short = name.rpartition(".")
         known = getattr(builtins, short, None) if module in ("", "builtins") else None
-        if isinstance(known, type) and issubclass(known, BaseException):
+        if isinstance(known, type) and issubclass(known, BaseException) and not issubclass(known, _PARTICULAR):
             base = known
         else:
             base = type(short, (base,), {"__module__": module})

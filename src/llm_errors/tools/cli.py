@@ -4,6 +4,8 @@ A command module has `add_parser(subparsers)`, which adds a parser of the comman
 """
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -37,14 +39,16 @@ class Command:
 
 
 COMMANDS = (
-    Command("demo", "llm_errors.tools.demo.command", "play one bad Monday morning and show what was seen"),
-    Command("explain", "llm_errors.tools.explain", "which class a saved failure has, and why"),
-    Command("rules", "llm_errors.tools.rules", "your own rules (LLM_ERRORS_RULES_FILE)"),
     Command(
-        "review", "llm_errors.tools.review.command", "the UNKNOWN failures of the last week, and rows to name them"
+        "demo",
+        "llm_errors.tools.demo.command",
+        "run a simulated incident against a fake provider and show how it is classified",
     ),
+    Command("explain", "llm_errors.tools.explain.command", "show how a saved failure is classified, and why"),
+    Command("rules", "llm_errors.tools.rules", "check your own rules (LLM_ERRORS_RULES_FILE)"),
+    Command("review", "llm_errors.tools.review.command", "list last week's UNKNOWN failures and suggest rules"),
     Command("generate", "llm_errors.tools.generate", "write dashboards, rules, alerts and routing"),
-    Command("doctor", "llm_errors.tools.doctor.command", "check the set-up of this environment"),
+    Command("doctor", "llm_errors.tools.doctor.command", "check SDKs, patch points, settings and exports"),
 )
 
 
@@ -56,27 +60,50 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code."""
-    given = list(sys.argv[1:] if argv is None else argv)
+    """Run a command; its exit code. Without a command, print the help."""
+    given = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    _print_what_the_terminal_lacks()
     try:
-        args = _parser(next((a for a in given if not a.startswith("-")), "")).parse_args(given)
-    except SystemExit as end:  # argparse has said what there was to say: help, version or the fault
-        return int(end.code or 0)
-    try:
-        module = import_module(next(c.module for c in COMMANDS if c.name == args.command))
-        code = int(module.run(args))
-        sys.stdout.flush()  # a closed pipe shows here, not when the interpreter ends
-        return code
+        code = _run(given)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # `| head` has seen enough; what is left in the buffer must not raise again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # `| head` has seen enough
+        _discard_output()
         return 0
+    return code
+
+
+def _run(given: list[str]) -> int:
+    try:
+        args = _parser(next((a for a in given if not a.startswith("-")), "")).parse_args(given)
+    except SystemExit as end:  # argparse has printed what there was to print: help, version or the fault
+        return int(end.code or 0)
+    module = import_module(next(c.module for c in COMMANDS if c.name == args.command))
+    return int(module.run(args))
+
+
+def _print_what_the_terminal_lacks() -> None:
+    """In an ASCII or Latin-1 locale, print a character that it lacks as an escape instead of raising."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Point both streams at nothing: what is left in their buffers must not raise again at exit."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # captured by a test, or closed
+            os.dup2(nothing, stream.fileno())
 
 
 def _parser(wanted: str) -> argparse.ArgumentParser:
     """The parser with the arguments of the wanted command; of the others only name and summary."""
-    parser = _Parser(prog="llm-errors", description="Every failed LLM call under its right class.")
+    parser = _Parser(
+        prog="llm-errors", description="Classify failed LLM calls, and check that their telemetry arrives."
+    )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:

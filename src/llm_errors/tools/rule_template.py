@@ -1,6 +1,6 @@
-"""A row ready to paste for a failure that has no name yet: TOML for the user's rules, Python for ours.
+"""A rule ready to paste for a failure that no rule recognises: TOML for the user's file, Python for `llm_errors.rules`.
 
-The class is left UNKNOWN, with the choice beside it: which class it is, only a person can say.
+The class is left UNKNOWN, with the choice beside it: only a person can decide which class it is.
 """
 
 import json
@@ -25,7 +25,7 @@ class Pattern:
     facts: tuple[str, ...] = ()
 
     def conditions(self) -> dict[str, object]:
-        """The conditions of the row. The narrowest kind of evidence is enough: code, finish reason, else exception."""
+        """The conditions of the rule. The narrowest kind of evidence is enough: code, finish reason, else exception."""
         found: dict[str, object] = {}
         if self.provider or self.dialect:
             found["providers" if self.provider else "dialects"] = [self.provider or self.dialect]
@@ -46,11 +46,11 @@ def toml(pattern: Pattern) -> str:
     """A rule for the file that `LLM_ERRORS_RULES_FILE` names."""
     lines = ["[[rule]]", f"id = {json.dumps(pattern.name)}"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in pattern.conditions().items()]
-    return "\n".join([*lines, f'class = "UNKNOWN"  # name it: {_CHOICE}', 'reason = "other"'])
+    return "\n".join([*lines, f'class = "UNKNOWN"  # choose one: {_CHOICE}', 'reason = "other"'])
 
 
 def python(pattern: Pattern) -> str:
-    """A row for `llm_errors/rules/`."""
+    """A rule for a module of `llm_errors/rules/`."""
     sets = {key: f"frozenset({{{', '.join(map(_literal, _values(v)))}}})" for key, v in pattern.conditions().items()}
     given = "".join(f", {key}={value}" for key, value in sets.items())
     return f'Rule({_literal(pattern.name)}, E.UNKNOWN, "other"{given}),'

@@ -1,0 +1,79 @@
+"""Python's printed values as plain data: dicts, SDK models (`ChatCompletion(id=...)`) and exceptions, by `ast` alone.
+
+Nothing is evaluated: a name, a call or an attribute only ever becomes data.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from itertools import pairwise
+from typing import Any
+
+_STRING_OR_TAG = re.compile(
+    r"""(?P<string>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|<[\w.]+: (?P<value>'[^']*'|-?\d+)>|<[^<>]*>""", re.DOTALL
+)
+_FAULTS = (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, tokenize.TokenError)
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+class Raised(dict[str, Any]):
+    """A printed exception, `RateLimitError('...')`: its `name` and `text`."""
+
+
+def read(text: str) -> Any:
+    """The value that was printed; ValueError if the text is no such thing."""
+    plain = _STRING_OR_TAG.sub(_plain, text).strip()
+    try:
+        return _value(ast.parse(plain, mode="eval").body)
+    except _FAULTS:
+        pass
+    if not set(_OPENING) & set(plain):
+        raise ValueError("is a text")
+    try:  # pydantic prints a model as `field=value other=value`
+        return _value(ast.parse(f"fields({_with_commas(plain)})", mode="eval").body)
+    except _FAULTS as error:
+        raise ValueError("is no printed Python value") from error
+
+
+def _plain(found: re.Match[str]) -> str:
+    """An enumeration's member as its value; any other `<...>`, which hides what it stands for, as None."""
+    return found["string"] or found["value"] or "None"
+
+
+def _with_commas(text: str) -> str:
+    """The fields of a printed model as the arguments of a call."""
+    depth, parts = 0, list[str]()
+    tokens = [t for t in tokenize.generate_tokens(io.StringIO(f"({text})").readline) if t.string.strip()]
+    for token, following in pairwise(tokens[1:]):
+        depth += (token.string in _OPENING) - (token.string in _CLOSING)
+        begins = depth == 0 and token.type == tokenize.NAME and following.string == "="
+        parts.append(f", {token.string}" if begins and parts else token.string)
+    return " ".join(parts)
+
+
+def _value(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Dict(keys=keys, values=values):
+            return {str(_value(k)): _value(v) for k, v in zip(keys, values, strict=True) if k is not None}
+        case ast.List(elts=members) | ast.Tuple(elts=members) | ast.Set(elts=members):
+            return [_value(member) for member in members]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case ast.Call():
+            return _call(node)
+    raise ValueError("is no printed Python value")
+
+
+def _call(node: ast.Call) -> Any:
+    """A model as its fields; an exception as its name and text; a date or the like as None."""
+    if node.keywords:
+        return {k.arg: _value(k.value) for k in node.keywords if k.arg is not None}
+    first = node.args[0] if node.args else None
+    if isinstance(first, ast.Constant) and isinstance(first.value, str):
+        return Raised(name=ast.unparse(node.func), text=first.value)
+    return None

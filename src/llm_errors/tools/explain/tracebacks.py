@@ -1,0 +1,57 @@
+"""Python's printed tracebacks: the chain of exceptions, the raised one first, each with its text."""
+
+import re
+from dataclasses import dataclass
+
+HEAD = "Traceback (most recent call last):"
+_GUTTER = re.compile(r"^ *(?:\+[-+]*-(?: \d+ -+)?|[|+] ?)", re.MULTILINE)
+"""What Python draws in front of the lines of an exception group."""
+_LINKED = re.compile(
+    r"\n\s*(?:The above exception was the direct cause of the following exception"
+    r"|During handling of the above exception, another exception occurred):\s*\n"
+)
+_RAISED = re.compile(r"^(?P<name>[A-Za-z_][\w.]*)(?:: ?(?P<text>.*))?$")
+
+
+@dataclass(frozen=True)
+class Link:
+    """One exception of a chain."""
+
+    name: str
+    """`module.Class`, or a class of Python itself."""
+    text: str
+
+
+def read(text: str) -> tuple[list[Link], int]:
+    """The last chain in the text, the raised exception first, and how many earlier chains there are."""
+    group = f"Exception Group {HEAD}" in text
+    plain = _GUTTER.sub("", text) if group else text
+    chains: list[list[Link]] = []
+    for number, block in enumerate(_LINKED.split(plain)):
+        for place, part in enumerate(block.split(HEAD)[1:]):
+            link = _link(part)
+            if link is None:
+                continue
+            if number and not place and chains:
+                chains[-1].insert(0, link)
+            else:
+                chains.append([link])
+    if group and len(chains) > 1:  # a group is judged by its first member
+        return [*chains[0], *chains[1]], len(chains) - 2
+    return (chains[-1], len(chains) - 1) if chains else ([], 0)
+
+
+def _link(part: str) -> Link | None:
+    """The line behind the frames, with the lines of its text up to an empty one."""
+    lines = part.split("\n")[1:]
+    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    for number, line in enumerate(lines):
+        found = _RAISED.match(line[indent:].rstrip()) if not line[indent : indent + 1].isspace() else None
+        if found:
+            rest = [found["text"] or ""]
+            for following in lines[number + 1 :]:
+                if not following.strip():
+                    break
+                rest.append(following.strip())
+            return Link(found["name"], "\n".join(rest).strip())
+    return None
