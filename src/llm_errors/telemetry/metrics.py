@@ -5,13 +5,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from opentelemetry import metrics, trace
-from opentelemetry.metrics import CallbackOptions, Counter, Meter, MeterProvider, Observation
+from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, MeterProvider, Observation
 
 from llm_errors import semconv
 from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.evidence import Classification
 from llm_errors.telemetry import peers
-from llm_errors.telemetry.durations import BUCKETS, TOKEN_BUCKETS, DurationsOfAll
+from llm_errors.telemetry.durations import BUCKETS, TOKEN_BUCKETS, Durations, DurationsOfAll
 from llm_errors.telemetry.labels import Labels
 from llm_errors.telemetry.spans import Scope
 from llm_errors.telemetry.tally import Tally
@@ -60,11 +60,12 @@ class Metrics:
         self._error_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
         self._retry_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS)
         self._durations = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
-        self._first_chunk_labels = Labels(dict, *_CALL, semconv.SERVER_ADDRESS)
+        self._first_chunks = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS)
         self._token_labels = Labels(dict, *_CALL, semconv.SERVER_ADDRESS, semconv.TOKEN_TYPE)
 
     def _observe(self, options: CallbackOptions) -> Iterable[Observation]:
         self._durations.collected()
+        self._first_chunks.collected()
         return self._tally.observed()
 
     def ended(
@@ -87,19 +88,26 @@ class Metrics:
             else:
                 self._calls.add(1, self._call_labels[provider, model, operation, outcome], context)
             if not scope.measured and operation in peers.MODEL_OPERATIONS:
-                durations = self._durations[provider, model, operation, info.address, error_type]
-                offered = (
-                    context if self._calls is not None else durations.context(ending.duration, scope.span, context)
+                where = (provider, model, operation, info.address)
+                self._measure(
+                    self._duration,
+                    self._durations[provider, model, operation, info.address, error_type],
+                    ending.duration,
+                    scope,
+                    context,
                 )
-                self._duration.record(ending.duration, durations.attributes, offered)
                 if ending.time_to_first_chunk is not None:
-                    labels = self._first_chunk_labels[provider, model, operation, info.address]
-                    self._first_chunk.record(ending.time_to_first_chunk, labels, context)
+                    known = self._first_chunks[where]
+                    self._measure(self._first_chunk, known, ending.time_to_first_chunk, scope, context)
                 if self.token_usage:
                     self._count_tokens(ending, context)
         if failure is not None:
             error_class, reason, channel = failure.error_class.value, failure.reason, failure.channel
             self._errors.add(1, self._error_labels[provider, model, operation, error_class, reason, channel], context)
+
+    def _measure(self, histogram: Histogram, known: Durations, seconds: float, scope: Scope, context: Any) -> None:
+        offered = context if self._calls is not None else known.context(seconds, scope.span, context)
+        histogram.record(seconds, known.attributes, offered)
 
     def _count_tokens(self, ending: CallOutcome, context: Any) -> None:
         info, answer = ending.info, ending.answer
