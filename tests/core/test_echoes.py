@@ -2,14 +2,10 @@
 
 import itertools
 import re
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +13,7 @@ from llm_errors import classify
 from llm_errors.extract import echoes
 from llm_errors.extract.echoes import without_echoes
 from llm_errors.extract.redact import redact, redact_credentials
+from tests.core.handed import handed_messages
 
 MARK = "Zebrafink"
 """A word of a user's that no provider uses."""
@@ -66,27 +63,10 @@ def test_what_is_quoted_is_left_out_in_every_sentence(planted, shape, quoted):
     assert MARK not in redact(said)
 
 
-def _messages(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key in ("message", "detail", "msg", "Message") and isinstance(value, str) and len(value) > 12:
-                yield value
-            yield from _messages(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _messages(value)
-
-
-@cache
-def _handed() -> tuple[str, ...]:
-    files = sorted((Path(__file__).parents[1] / "cases").glob("*.yaml"))
-    return tuple(dict.fromkeys(m for f in files for m in _messages(yaml.safe_load(f.read_text("utf-8")))))
-
-
 @given(st.data(), _planted | _tame)
 @settings(deadline=None, max_examples=150)
 def test_planted_in_every_place_of_the_messages_of_the_cases_it_is_left_out(data, planted):
-    message = data.draw(st.sampled_from(_handed()))
+    message = data.draw(st.sampled_from(handed_messages()))
     places = [m.start() for m in re.finditer(r"(?<= )|\Z", message)]
     at = data.draw(st.sampled_from(places))
     quoted = data.draw(st.sampled_from(QUOTED)).format(planted)

@@ -1,8 +1,13 @@
 """No credential leaves: what is removed from messages, and what is kept."""
 
-import pytest
+import re
 
-from llm_errors.extract.redact import redact
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llm_errors.extract.redact import redact, redact_credentials
+from tests.core.handed import handed_messages
 
 SECRETS = [
     "sk-abcdefghijklmnop",
@@ -19,6 +24,14 @@ SECRETS = [
     "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
     "0123456789abcdef0123456789abcdef",
+    "ghp_a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2",
+    "github_pat_11ABCDEFG0abcdefghij_KLMNOPQRSTUVWXYZ",
+    "glpat-abcdefghij0123456789",
+    "xoxb-123456789012-abcdefghij",
+    "nvapi-abcdefghij0123456789-_x",
+    "ABSKQmVkcm9ja0FQSUtleS1hYmNkZWZnaA==",
+    "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3M=",
+    "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7b",
 ]
 CONTEXTS = [
     "{}",
@@ -33,6 +46,54 @@ CONTEXTS = [
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_a_credential_is_removed_wherever_it_stands(secret, context):
     assert secret not in redact(context.format(secret))
+
+
+AROUND = [
+    " {} ",
+    " '{}' ",
+    ' "{}", ',
+    " ({}) ",
+    ": {}\n",
+    "={}&",
+    " b'{}\\n' ",
+    "/{}/",
+    " <{}>",
+    " {{'key': '{}'}} ",
+    "，{}。",
+]
+
+
+@given(st.sampled_from(SECRETS), st.sampled_from(AROUND), st.data())
+@settings(max_examples=400)
+def test_a_credential_in_any_place_of_the_messages_of_the_cases_is_removed(secret, around, data):
+    message = data.draw(st.sampled_from(handed_messages()))
+    at = data.draw(st.sampled_from([m.start() for m in re.finditer(r"(?<= )|\Z", message)]))
+    said = message[:at] + around.format(secret) + message[at:]
+    assert secret not in redact(said)
+    assert secret not in redact_credentials(said)
+
+
+@pytest.mark.parametrize("redaction", [redact, redact_credentials])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Illegal header value b'{}'",
+        "Illegal header value b'{}\\n'",
+        "Invalid leading whitespace, reserved character(s), or return character(s) in header value: '{}\\n'",
+        "Invalid header value {}",
+        "header part ('{}\\n') from ('X-Gateway-Key', '{}\\n') must be of type str",
+        "X-Gateway-Key: {}",
+        "refused: api-key={}",
+        "Cookie: session={}; other=1",
+        "Proxy-Authorization: {}",
+        "illegal trailer field: {}",
+    ],
+)
+@pytest.mark.parametrize(
+    "value", ["team-rocket-42", "pwd4llm!gateway", "3f2a9c1e-77b0-4d1c-9a50-aa11bb22cc33", "it's mine"]
+)
+def test_the_value_of_a_header_is_removed_whatever_it_looks_like(value, message, redaction):
+    assert value not in redaction(message.format(value, value))
 
 
 @pytest.mark.parametrize(

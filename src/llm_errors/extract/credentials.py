@@ -21,7 +21,8 @@ _SHAPES = re.compile(
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----(?:.*?-----END[ ][A-Z ]*-----|.*)   # PEM
     | (?<=://)[^\s/@]+(?=@)                                             # user:password in a URL
     | (?<![A-Za-z0-9])[A-Za-z0-9]{32,}(?![A-Za-z0-9])                   # Azure and other bare keys
-    | (?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])             # AWS secret access keys
+    | (?<![A-Za-z0-9+])(?=[A-Za-z0-9+/]{0,39}\d)(?-i:(?=[A-Za-z0-9+/]{0,39}[a-z])(?=[A-Za-z0-9+/]{0,39}[A-Z]))
+      [A-Za-z0-9+/]{40}(?![A-Za-z0-9+=])                                # AWS secret access keys
     | (?<![\w-])(?=[\w-]*\d)(?-i:(?=[\w-]*[a-z])(?=[\w-]*[A-Z]))[\w-]{40,}   # other long random words
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
@@ -41,7 +42,8 @@ _HEADERS = re.compile(
 """A header with its value, which ends where the line does."""
 _OF_A_HEADER = re.compile(
     r"""(?P<named>\b(?:header|trailer)s?(?:[ ](?:value|part|field|line|name|content)s?)?\b)
-        (?P<between>[^'"`\r\n]{0,80}?)(?P<quoted>[bu]?(?P<quote>['"`]).*(?:(?P=quote)|\Z)|(?<=[:=]\s)\S.*)""",
+        (?P<between>[^'"`\r\n]{0,80}?)(?P<quoted>[bu]?(?P<quote>['"`]).*(?:(?P=quote)|\Z)|(?<=[:=]\s)\S.*)
+      | (?P<refused>\b(?:invalid|illegal)\sheader\svalues?\s)[^\r\n]+""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 """What HTTP libraries say of a header that they refuse: its name or value follows, quoted, to the last quote."""
@@ -49,7 +51,7 @@ _OF_A_HEADER = re.compile(
 
 def without_credentials(text: str) -> str:
     """The text with every credential and every value of a header replaced."""
-    clean = _OF_A_HEADER.sub(lambda m: f"{m['named']}{m['between']}{REPLACEMENT}", text)
+    clean = _OF_A_HEADER.sub(lambda m: (m["refused"] or m["named"] + m["between"]) + REPLACEMENT, text)
     clean = _HEADERS.sub(lambda m: f"{m['name']}{m['sign']}{REPLACEMENT}", clean)
     clean = _SHAPES.sub(REPLACEMENT, clean)
     return _NAMED.sub(lambda m: (m["name"] or m["query"]) + REPLACEMENT, clean)
