@@ -14,13 +14,16 @@ import pytest
 
 from llm_errors.testing.provider import Provider, Script
 
-for _name in [n for n in os.environ if n.lower().endswith("_proxy") or n.startswith(("OTEL_", "LLM_ERRORS_"))]:
+_OF_THE_MACHINE = ("OTEL_", "LLM_ERRORS_", "OPENAI_", "AZURE_OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "GROQ_")
+"""Variables of somebody who uses the SDKs, which change what their clients do."""
+for _name in [n for n in os.environ if n.lower().endswith("_proxy") or n.startswith(_OF_THE_MACHINE)]:
     os.environ.pop(_name)
 os.environ.update(
     AWS_ACCESS_KEY_ID="test",
     AWS_SECRET_ACCESS_KEY="test",
     AWS_DEFAULT_REGION="us-east-1",
     AWS_EC2_METADATA_DISABLED="true",
+    COLUMNS="80",  # whatever terminal there is
 )
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

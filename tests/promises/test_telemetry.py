@@ -331,6 +331,12 @@ def test_whatever_varies_the_class_stays_and_the_sets_stay_below_two_thousand(va
     assert len(made) < 1900
 
 
+@pytest.mark.parametrize("odd", [None, 7, object(), ("a",)], ids=["none", "number", "sentinel", "tuple"])
+def test_a_value_that_is_no_string_is_no_label(odd):
+    known = labels.Labels(dict, semconv.PROVIDER, semconv.REQUEST_MODEL)
+    assert known["openai", odd] == {semconv.PROVIDER: "openai"}
+
+
 def test_error_types_without_number_do_not_overflow_the_durations():
     known = labels.Labels(dict, semconv.REQUEST_MODEL, semconv.ERROR_TYPE)
     assert len({tuple(known["m", f"app.E{n}"].items()) for n in range(5000)}) < 1900

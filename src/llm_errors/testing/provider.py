@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds after which a hanging reply gives up by itself, should nobody release it."""
 
 
