@@ -118,7 +118,10 @@ def test_words_of_the_api_stay(message):
     [
         ("Write to bob@example.org", "Write to …"),
         ("Write to support@example.org", "Write to support@example.org"),
-        ("No route for https://host.example/v1/chat?q=my+text", "No route for https://host.example/v1/chat…"),
+        ("No image at https://host.example/my-file.png today", "No image at … today"),
+        ("No image at data:image/png;base64,iVBORw0KGgo= today", "No image at … today"),
+        ("See https://platform.openai.com/docs/errors?from=me", "See https://platform.openai.com/docs/errors…"),
+        ("See https://platform.openai.com.evil.example/me", "See …"),
         ("Number 078-05-1120 is on file", "Number … is on file"),
         ("Call +49 170 1234567", "Call …"),
         ("'x' isn't here", "… isn't here"),

@@ -7,7 +7,7 @@ quote has not ended yet, since what a user wrote may hold quotes too.
 import re
 from itertools import islice, pairwise
 
-from llm_errors.extract.plain_words import MODEL, PLAIN, is_identifier
+from llm_errors.extract.plain_words import MODEL, PLAIN, SITES, is_identifier
 
 ELLIPSIS = "…"
 
@@ -57,11 +57,12 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PERSONAL = re.compile(
-    r"""(?<![\w.+-])(?!(?:support|sales|help|billing|contact|security|info)@)[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+
+    rf"""\b(?:https?|wss?|ftp|file|gs|s3)://(?!{SITES})[^\s'"`)\]>,]* | \bdata:[\w/+.-]{{1,60}};[^\s'"`)\]>]*
+      | (?<![\w.+-])(?!(?:support|sales|help|billing|contact|security|info)@)[\w.+-]{{1,64}}@[\w-]{{1,63}}(?:\.[\w-]{{1,63}})+
       | (?<=\S)\?[\w.%~-]+=[^\s'"`)]*                    # the query of a URL
-      | (?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])             # social security numbers
-      | (?<![\w-])(?:\d[ -]?){13,19}(?![\w-])            # card numbers
-      | (?<![\w-])\+\d[\d ()-]{7,18}\d                   # telephone numbers
+      | (?<![\w-])\d{{3}}-\d{{2}}-\d{{4}}(?![\w-])             # social security numbers
+      | (?<![\w-])(?:\d[ -]?){{13,19}}(?![\w-])            # card numbers
+      | (?<![\w-])\+\d[\d ()-]{{7,18}}\d                   # telephone numbers
     """,
     re.VERBOSE,
 )

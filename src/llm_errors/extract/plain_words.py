@@ -11,50 +11,51 @@ PLAIN = frozenset(
     a about above accept accepted accepts access according account action active actual added adding additional adjust
     after again algo all allow allowed allows already also alternate alternating an and another any api appear appears
     application apply are aren argument arguments array arrays as assistant associated at attempt attempted attempts
-    audio authentication authorization available back bad base base64 be because been before begin beginning between
-    billing block blocked blocks body boolean both but by byte bytes call call-id called calls can cannot cant capacity
-    cause caused certificate char character characters chars chat check choice choices chunk chunked class client closed
-    code codec codes column combination complete completion completions conflict conflicting connect connecting
-    connection contact contain contained containing contains content content-policy contents context conversation
-    convert correct corrupted could couldn count country create credentials current data day decimal decode decoded
-    decoding decrease deeper default defined delete delimiter denied deployment deprecated depth description
-    deserialization deserialize details developer dict dictionary did different directly disable disabled disallowed
-    disconnected do document documentation documents does doesn don double due duplicate during each either element
-    elements embedding embeddings empty enabled encode encoded encoding end ended endpoint ends ensure entire entity
-    entries entry enum eof equal error errors establish even every exactly example exceed exceeded exceeding exceeds
-    exhausted exist exists expect expected expecting expects explicitly external extra factor fail failed failing fails
-    failure false feature field fields file files filter filtered filters final finish first flag flagged float follow
-    followed following for forbidden format found fraction from function functions gateway general generate generated
-    generation get given gives got greater greater-than had has have header headers help higher hint history host hour
-    html http https id identifier ids if ignored ill ill-formed illegal image images immediately in include included
-    includes including incompatible incomplete incorrect incorrectly increase increasing index inference inner input
-    inputs inside instance instead instruct instruction instructions int integer integers internal into invalid is isn
-    issue it item items its json key key-value keys keyword kind language large larger last later learn least length
-    less less-than level like likely limit limited limits line list lists literal located location logprobs long longer
-    loss lower made make malformed many map mapping match matched matches matching max maximum may mean means media
-    message messages method might min minimum minute minutes mismatch mismatched missing mixed mode model models
-    moderation modify more most multi multiple must name named names nan near need needed needs negative nested network
-    new next no non non-empty none nonempty not null number numbers object objects occurred of off on one only operation
-    option optional options or order organization original os other others otherwise our out output outputs over
-    overloaded own page param parameter parameters params parse parsed parser parsing part parts pass passed passing
-    path pattern payload peer permission permissions permitted plan please point policies policy port position positive
-    potentially preceding preceeding prefix present previous problem process processed processing project prompt prompts
-    properties property provide provided provider provides proxy quota quotas range rate raw reach reached read reason
-    reasoning received recognised recognized record refer reference refused regex region reject rejected remove request
-    requested requests require required requires reserved reset resets resolution resource respond responding response
-    responses result results retired retries retry retrying return returned right role roles root row rows safety same
+    attribute attributes audio authentication authorization available back bad base base64 be because been before begin
+    beginning between billing block blocked blocks body boolean both but by byte bytes call call-id called calls can
+    cannot cant capacity cause caused certificate char character characters chars chat check choice choices chunk
+    chunked class clause client closed code codec codes column combination complete completion completions conflict
+    conflicting connect connecting connection contact contain contained containing contains content content-policy
+    contents context conversation convert correct corresponding corrupted could couldn count country create credentials
+    current data day decimal declared decode decoded decoding decrease deeper default defined delete delimiter denied
+    deployment deprecated depth description deserialization deserialize details developer dict dictionary did different
+    directly disable disabled disallowed disconnected do document documentation documents does doesn don double download
+    downloaded due duplicate during each either element elements embedding embeddings empty enabled encode encoded
+    encoding end ended endpoint ends ensure entire entity entries entry enum eof equal error errors establish even every
+    exactly example exceed exceeded exceeding exceeds exhausted exist exists expect expected expecting expects
+    explicitly external extra factor fail failed failing fails failure false feature fetch field fields file files
+    filter filtered filters final finish first flag flagged float follow followed following for forbidden format found
+    fraction from function functions gateway general generate generated generation get given gives got grammar greater
+    greater-than had has have header headers help higher hint history host hour html http https id identifier ids if
+    ignored ill ill-formed illegal image images immediately in include included includes including incompatible
+    incomplete incorrect incorrectly increase increasing index inference inner input inputs inside instance instead
+    instruct instruction instructions int integer integers internal into invalid is isn issue it item items its json key
+    key-value keys keyword kind language large larger last later learn least length less less-than level like likely
+    limit limited limits line list lists literal located location locations logprobs long longer loss lower made make
+    malformed many map mapping match matched matches matching max maximum may mean means media message messages method
+    might min minimum minute minutes mismatch mismatched missing mixed mode model models moderation modify more most
+    multi multibyte multiple must name named names nan near need needed needs negative nested network new next no non
+    non-empty none nonempty not null number numbers object objects occurred of off on one only operation option optional
+    options or order organization original os other others otherwise our out output outputs over overloaded own page
+    param parameter parameters params parse parsed parser parsing part parts pass passed passing path pattern payload
+    peer permission permissions permitted plan please point policies policy port position positive potentially preceding
+    preceeding prefix present previous problem process processed processing project prompt prompts properties property
+    provide provided provider provides proxy pydantic quota quotas range rate raw reach reached read reason reasoning
+    received recognised recognized record refer reference refused regex region reject rejected remove request requested
+    requests require required requires reserved reset resets resolution resource respond responding response responses
+    result results retired retries retrieve retry retrying return returned right role roles root row rows safety same
     sampling schema schemas second seconds section security see seed send sending sensitive sent sequence server service
     session set sets setting shape short shorter should shouldn signature since single size smaller some something sorry
-    source specified specify standard start starting starts status stop stream streaming string strings structure
-    structured style submit subset such suffix supplied support supported supports surrogate syntax system tag tags
-    target temperature template temporarily temporary terminated terms territory text than that the their them then
+    source specified specify standard start starting starts statement status stop stream streaming string strings
+    structure structured style submit subset such suffix supplied support supported supports surrogate syntax system tag
+    tags target temperature template temporarily temporary terminated terms territory text than that the their them then
     there these they thinking this those throttled through time timeout times to together token tokens too tool tools
-    top total trailing triggered triggering trim true try turn two type types unable unauthorized unavailable undefined
-    under unexpected unexpectedly unicode unique unknown unprocessable unreachable unrecognised unrecognized unsupported
-    unterminated until up upgrade upper upstream url urls usage use used user uses using utf valid validate validated
-    validation validator value values variable variables vector verification verify version versions video violating
-    violation violations visit was we well-formed were what when where whether which while whitespace whole window with
-    within without words would wrong xml yet you your yourself zero
+    top total trailing tried triggered triggering trim true try turn two type types unable unauthorized unavailable
+    undeclared undefined under unexpected unexpectedly unicode unique unknown unprocessable unreachable unrecognised
+    unrecognized unsupported unterminated until up upgrade upload uploaded upper upstream url urls usage use used user
+    uses using utf valid validate validated validation validator value values variable variables vector verification
+    verify version versions video violating violation violations visit was we well-formed were what when where whether
+    which while whitespace whole window with within without words would wrong xml yet you your yourself zero
     """.split()
 )
 """What the sentences of API errors are made of, in lower case."""
@@ -88,6 +89,14 @@ MODEL = (
     r"nova|titan|text-embedding|dall-e|whisper|sora)(?:(?:[-.:@]|(?<=[a-z])(?=\d))(?:" + _SIZE + r"))*"
 )
 """Names of well-known models, as a pattern without letters of its own choice: a quoted one of these is kept."""
+
+SITES = (
+    r"(?:[\w-]+\.)*(?:openai\.com|anthropic\.com|claude\.com|google\.com|google\.dev|googleapis\.com|azure\.com|"
+    r"microsoft\.com|aka\.ms|aws\.amazon\.com|groq\.com|openrouter\.ai|together\.(?:ai|xyz)|fireworks\.ai|mistral\.ai|"
+    r"cohere\.com|deepseek\.com|x\.ai|cerebras\.ai|perplexity\.ai|aliyun\.com|alibabacloud\.com|pydantic\.dev|"
+    r"moonshot\.(?:ai|cn)|z\.ai|bigmodel\.cn|nvidia\.com|databricks\.com|writer\.com|litellm\.ai)(?![\w.-]*\w)"
+)
+"""Where providers explain their errors: any other address in a message may be a file of the user's."""
 
 _PATH = re.compile(r"[A-Za-z][\w-]*(?:\[\d{0,4}\]|\.\d{1,4}|\.[A-Za-z][\w-]*)*\Z")
 _STEP = re.compile(r"[A-Za-z][\w-]*")
