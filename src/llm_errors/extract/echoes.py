@@ -24,26 +24,30 @@ _HARMLESS = re.compile(
     r"\[(?:[\d\s,.:-]{1,40}|Errno -?\d+|WinError \d+|SSL: [A-Z_]{3,60}|SSL|[a-z]{2,20}(?:_[a-z]{2,20}){1,4}|REDACTED)\]|<\d{3}>"
 )
 """In brackets: numbers, error numbers of the system, a vendor's code."""
-_ECHOES = re.compile(
+_PARSING = re.compile(
     r"""
-    \b\w{0,40}?(?:invalid|pars(?:e|ing)|validat|malform|unexpected|unrecogni[sz]ed|unsupported|unknown|illegal|decod|
-      deseriali[sz]|unmarshal|tokeni[sz](?:e|ing)|schema|expect(?:ed|ing)|syntax|mismatch|ill-formed)\w*
+    (?:invalid|pars(?:e|ing)|validat|malform|unexpected|unrecogni[sz]ed|unsupported|unknown|illegal|decod|deseriali[sz]|
+      unmarshal|tokeni[sz](?:e|ing)|schema|expect(?:ed|ing)|syntax|mismatch|ill-formed)\w*
   | \b(?:must|should)\s(?:not\s)?(?:be|have|match|contain|start|end)\b
-  | \b(?:not|n['’]t)\s(?:an?\s)?(?:valid|match\w*|one\sof)\b
+  | (?:\bnot|n['’]t)\s(?:an?\s)?(?:valid|match\w*|one\sof)\b
   | \b(?:got|flagged|moderation)\b | \binstead\sof\b
   | \b(?:you|user|client|caller)\s(?:have\s)?(?:sent|said|wrote|asked|entered|typed|passed|provided|supplied)\b
-  | \b\w{0,40}?(?:prompt|inputs?|contents?|texts?|messages?|quer(?:y|ies)|questions?|arg(?:ument)?s?|completions?|
-      outputs?|responses?|answers?|body|payload|documents?|data|values?|fields?|strings?|instructions?|user|assistant|
-      system|tools?|functions?|raw|said|sent|received|provided|submitted|given|request|phrases?|words?|terms?|
-      snippets?|excerpts?|near|found|flagged|blocked|filtered|refused|rejected|denied|violat\w+|detected|here|saw|was|
-      is|reads?)["'`]?\s*(?:[:：=]|->|=>)
   | 无效|非法|解析|校验|参数|不合法|敏感|格式|内容|無効|不正|引数|解釈|유효하지|잘못된|파싱|구문
-  | \bung[uü]ltig\w* | \bnicht\slesbar | \binvalide\w* | \binv[aá]lid[oa]s?
-  | \bn[ao]o?\s(?:es\s)?v[aá]lid[oa]s? | \banalys(?:er|e)\b | \banalizar\b
+  | \bung[uü]ltig\w* | \bnicht\slesbar | \binv[aá]lid[oa]s? | \bn[ao]o?\s(?:es\s)?v[aá]lid[oa]s?
+  | \banalys(?:er|e)\b | \banalizar\b
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
-"""Words of parsing and validation, and words of what a request holds before a colon or an equals sign."""
+"""Words of parsing and validation, in lower case."""
+_BEFORE_A_SIGN = re.compile(r"\b(\w{1,60})\b[\"'`]?\s*(?:[:：=]|->|=>)")
+_REPEATED = re.compile(
+    r"""\w*?(?:prompt|inputs?|contents?|texts?|messages?|quer(?:y|ies)|questions?|arg(?:ument)?s?|completions?|outputs?|
+      responses?|answers?|body|payload|documents?|data|values?|fields?|strings?|instructions?|user|assistant|system|
+      tools?|functions?|raw|said|sent|received|provided|submitted|given|request|phrases?|words?|terms?|snippets?|
+      excerpts?|near|found|flagged|blocked|filtered|refused|rejected|denied|violat\w+|detected|here|saw|was|is|reads?)""",
+    re.VERBOSE,
+)
+"""What a request or an answer holds, and how it came to be repeated: before a colon or an equals sign, in lower case."""
 _INDEX = re.compile(r"\[\d{0,4}\]")
 _RUN = re.compile(r"…(?:[\s…]*…)+")
 _TOKEN = re.compile(
@@ -72,14 +76,31 @@ def without_echoes(text: str) -> str:
     """The text with `…` for all that may be a user's."""
     plain = _PERSONAL.sub(ELLIPSIS, text)
     clean = _without_quotes(plain)
-    told = _ECHOES.search(clean)
+    told = _echo(clean)
     if told is not None:
-        kept = _known_words(clean[: told.start()]) + told[0] + _until_unknown(clean[told.end() :])
-    elif _ECHOES.search(plain):  # inside what was taken for a quote
+        start, end = told
+        kept = _known_words(clean[:start]) + clean[start:end] + _until_unknown(clean[end:])
+    elif clean != plain and _echo(plain):  # inside what was taken for a quote
         kept = _known_words(clean)
     else:
         return clean
     return _RUN.sub(ELLIPSIS, kept)
+
+
+def _echo(text: str) -> tuple[int, int] | None:
+    """Where the first words stand behind which a text repeats what was sent."""
+    lower = text.lower()
+    if len(lower) != len(text):  # of a few letters, which are none of these words
+        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    parsing = _PARSING.search(lower)
+    repeated = (m for m in _BEFORE_A_SIGN.finditer(lower) if _REPEATED.fullmatch(m[1]))
+    found = min((m for m in (parsing, next(repeated, None)) if m is not None), key=re.Match.start, default=None)
+    if found is None:
+        return None
+    start = found.start()
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    return start, found.end()
 
 
 def _without_quotes(text: str) -> str:
