@@ -9,8 +9,9 @@ from llm_errors.extract import causes, exceptions, results
 from llm_errors.extract.fields import CODE_LIMIT, printable
 from llm_errors.extract.redact import redact
 from llm_errors.providers import dialect_of_provider
-from llm_errors.rules import INDEX, Index
+from llm_errors.rules import DIALECTS, INDEX, Index
 from llm_errors.rules._rule import Rule
+from llm_errors.rules._signals import Signals
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
 
 Precedence = tuple[int, int, bool, int, int, int]
@@ -62,13 +63,16 @@ def decide(
     `messages` switches the rows on that match a provider's text: they read it as it came. `redaction` says what of it
     the verdict may repeat.
     """
-    row = _best(own, evidence, messages) if own else None
-    row = row or _best(INDEX, evidence, messages) or _fallback(evidence)
+    signals = _signals(evidence, messages)
+    row = _best(own, Signals(evidence, messages)) if own else None
+    row = row or _best(INDEX, signals) or _fallback(evidence)
     if row.error_class is None:
         return None
     error_class, reason = row.error_class, row.reason
     partial = partial_output or evidence.partial_output
     retryable = HANDLING[error_class].retryable and (error_class, reason) not in FINAL_REASONS
+    if reason == "daily_quota" and "retry_after_header" in evidence.facts and evidence.retry_after is not None:
+        retryable = True  # a day that rolls: the provider says itself when to come back
     if evidence.status == 402 and evidence.retry_after is not None:
         retryable = True  # the provider says itself when to come back
     return Classification(
@@ -78,17 +82,23 @@ def decide(
         evidence=row.evidence,
         rule=row.id,
         status_code=evidence.status,
-        code=_told_code(_code(evidence, row)),
-        message=redaction(evidence.message),
+        code=_told_code(_code(signals, row)),
+        message=redaction(evidence.message) if _is_message(evidence, row) else "",
         retryable=retryable and not partial,
         retry_after=evidence.retry_after,
         partial_output=partial,
     )
 
 
-def _code(evidence: Evidence, row: Rule) -> str:
+def _is_message(evidence: Evidence, row: Rule) -> bool:
+    """Whether the text is an error's. One in place of an answer is that only if its words say so: else a model wrote it."""
+    return "unexpected_body" not in evidence.facts or row.evidence == "message"
+
+
+def _code(signals: Signals, row: Rule) -> str:
     """The raw value that decided, or else the most specific one there is."""
-    decided = next((c for c in evidence.codes if c.lower() in row.codes), "")
+    evidence = signals.evidence
+    decided = next((code for spelt, code in signals.codes.items() if row.decided_by(spelt)), "")
     natural = evidence.finish_reason or evidence.block_reason
     if row.finish or row.block:
         return natural
@@ -107,12 +117,23 @@ def _told_code(code: str) -> str:
 def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:
     """Every row that holds, in the order of precedence: the first decides. For people; `decide` needs only the best."""
     found: dict[str, Rule] = {}
-    for index in (own or {}, INDEX):
-        ranked = [(_precedence(*candidate), candidate[0]) for candidate in _candidates(index, evidence)]
+    literal = Signals(evidence, messages)
+    for index, signals in ((own or {}, literal), (INDEX, _signals(evidence, messages))):
+        ranked = [(_precedence(*candidate), candidate[0]) for candidate in _candidates(index, signals)]
         for _, row in sorted(ranked, key=lambda pair: pair[0], reverse=True):
-            if row.holds(evidence, messages):
+            if row.holds(signals):
                 found.setdefault(row.id, row)
     return list(found.values()) or [_fallback(evidence)]
+
+
+def _signals(evidence: Evidence, messages: bool) -> Signals:
+    """The evidence as our own rows see it. A user's row is taken at its word: its status is that of the response."""
+    dialect = evidence.dialect if not evidence.dialect or evidence.dialect in DIALECTS else "openai"
+    signals = Signals(evidence, messages, dialect)
+    rows = (row for code in signals.codes for row in INDEX.get(("code", code), ()))
+    signals.named = frozenset(status for row in rows if dialect in row.dialects for status in row.names)
+    signals.is_bare = evidence.embedded and evidence.status in (None, 200)
+    return signals
 
 
 def _precedence(row: Rule, depth: int, place: int) -> Precedence:
@@ -120,10 +141,10 @@ def _precedence(row: Rule, depth: int, place: int) -> Precedence:
     return row.rank, row.weight, bool(row.says), depth, -place, row.conditions
 
 
-def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
+def _best(index: Index, signals: Signals) -> Rule | None:
     best: tuple[Precedence, Rule] | None = None
-    for row, depth, place in _candidates(index, evidence):
-        if not row.holds(evidence, messages):
+    for row, depth, place in _candidates(index, signals):
+        if not row.holds(signals):
             continue
         precedence = _precedence(row, depth, place)
         if best is None or precedence > best[0]:
@@ -131,12 +152,15 @@ def _best(index: Index, evidence: Evidence, messages: bool) -> Rule | None:
     return best[1] if best else None
 
 
-def _candidates(index: Index, e: Evidence) -> Iterator[tuple[Rule, int, int]]:
+def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int]]:
     """Rows found by a key of the evidence, with the depth in the chain of causes and the place in a list of names."""
-    for place, code in enumerate(e.codes):
-        yield from ((row, 0, place) for row in index.get(("code", code.lower()), ()))
+    e = signals.evidence
+    for place, code in enumerate(signals.codes):
+        yield from ((row, 0, place) for row in index.get(("code", code), ()))
     for key in (("finish", e.finish_reason), ("block", e.block_reason), ("status", e.status or 0)):
         yield from ((row, 0, 0) for row in index.get(key, ()))
+    if signals.named or signals.is_bare:
+        yield from ((row, 0, 0) for row in index.get(("text", signals.dialect), ()))
     for fact in sorted(e.facts):
         yield from ((row, 0, 0) for row in index.get(("fact", fact), ()))
     for depth, names in enumerate(e.exceptions):

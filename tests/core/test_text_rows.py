@@ -6,7 +6,7 @@ from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
 from llm_errors.rules import SHIPPED
 
-ROWS = [row for row in SHIPPED if row.says and row.status and not row.codes and not row.exceptions]
+ROWS = [row for row in SHIPPED if row.refines and not row.embedded]
 
 
 def _evidence(row, status, phrase, dialect):

@@ -67,9 +67,22 @@ def test_the_jitter_never_lifts_a_wait_above_the_cap_as_it_does_in_praisonaiagen
 
 
 def test_the_cap_is_300_seconds_by_default() -> None:
-    assert delay(20, 60) == 300
+    assert delay(20, 60, random=lambda: 1.0) == 300
     assert wait(with_status(429), attempt=3, random=lambda: 1.0) == 300
-    assert wait(with_status(429), attempt=3, cap=100.0) == 100
+    assert wait(with_status(429), attempt=3, cap=100.0, random=lambda: 1.0) == 100
+
+
+@pytest.mark.parametrize(("random", "seconds"), [(0.0, 150), (0.5, 225), (1.0, 300)])
+def test_at_the_cap_the_wait_is_uniform_between_half_of_it_and_all_of_it(random: float, seconds: float) -> None:
+    assert delay(20, 60, random=lambda: random) == seconds
+    assert wait(with_status(429), attempt=3, random=lambda: random) == pytest.approx(120 + 180 * random), (
+        "the third attempt's 240 s reach the cap with their jitter"
+    )
+
+
+@given(st.integers(1, 30), st.floats(0.1, 0.9))
+def test_clients_that_failed_together_do_not_come_back_together(attempt: int, random: float) -> None:
+    assert delay(attempt, 60, random=lambda: random) < delay(attempt, 60, random=lambda: random + 0.05)
 
 
 # --- where a hint comes from ---------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ unnatural end, Claude's never. Partial responses of a stream repeat what the fin
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract.answer import Answer, suspect, usage
-from llm_errors.extract.fields import field, items, printable, text
+from llm_errors.extract.answer import Answer, finish_of, suspect, usage
+from llm_errors.extract.fields import field, items, number, printable, text
 from llm_errors.extract.google import FINISH_REASONS
 
 DIALECT = "google"
@@ -20,7 +20,6 @@ _UNKNOWN, _NO_CANDIDATE = "UNKNOWN_ERROR", "Unknown error."
 BLOCKS = frozenset(("SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK"))
 """Block reasons, which ADK gives as an error code beside no finish reason."""
 _ENDS = FINISH_REASONS | BLOCKS | {"STOP"}
-_ABSENT = "FINISH_REASON_UNSPECIFIED"
 _PARTS = (
     *("function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "file_data"),
     *("functionCall", "functionResponse", "executableCode", "codeExecutionResult", "inlineData", "fileData"),
@@ -55,11 +54,11 @@ class LlmResponseReader:
 class LlmResponseChunks:
     """The responses of one model call."""
 
-    __slots__ = ("_code", "_content", "_finish", "_message", "_model", "_tokens", "done")
+    __slots__ = ("_code", "_content", "_finish", "_message", "_model", "_thought", "_tokens", "done")
 
     def __init__(self) -> None:
         self.done = False
-        self._content = False
+        self._content = self._thought = False
         self._code = self._finish = self._message = self._model = ""
         self._tokens: tuple[int | None, int | None] = (None, None)
 
@@ -68,14 +67,14 @@ class LlmResponseChunks:
         self._content = self._content or has_content(chunk)
         if field(chunk, "partial") is True:
             return
-        finish = text(field(chunk, "finish_reason", "finishReason"), 64)
-        self._finish = "" if finish == _ABSENT else finish
+        self._finish = finish_of(chunk, "finish_reason", "finishReason")
         self._code = printable(text(field(chunk, "error_code", "errorCode"), 64))
         self._message = text(field(chunk, "error_message", "errorMessage"))
         self._model = text(field(chunk, "model_version", "modelVersion"), 256)
         self.done = True
-        metadata = field(chunk, "usage_metadata")
+        metadata = field(chunk, "usage_metadata", "usageMetadata")
         if metadata is not None:
+            self._thought = bool(number(field(metadata, "thoughts_token_count", "thoughtsTokenCount")))
             self._tokens = usage(metadata, "prompt_token_count", "candidates_token_count")
 
     def end(self) -> Answer:
@@ -90,7 +89,8 @@ class LlmResponseChunks:
 
     def _suspicion(self) -> Evidence | None:
         if self._finish not in NATURAL:
-            return suspect(DIALECT, "unnatural_finish", finish_reason=self._finish)
+            facts = ["unnatural_finish", *(["only_reasoning"] if self._thought and not self._content else [])]
+            return suspect(DIALECT, *facts, finish_reason=self._finish)
         if self._code in EMPTY_CODES or (self._code == _UNKNOWN and self._message == _NO_CANDIDATE):
             return None if self._content else suspect(DIALECT, "empty", finish_reason=self._finish)
         if self._code == "JSON_PARSE_ERROR":

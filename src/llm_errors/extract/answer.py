@@ -7,6 +7,8 @@ from llm_errors.extract import bodies
 from llm_errors.extract.fields import field, is_object, number, text
 from llm_errors.extract.flat import told_error
 
+_ONE_LINE = 200
+
 
 class Answer(NamedTuple):
     """One answer of a model: what may be wrong with it, and the content-free facts that a span shows.
@@ -59,6 +61,21 @@ class Reader(Protocol):
         ...
 
 
+ABSENT = "FINISH_REASON_UNSPECIFIED"
+
+
+def finish_of(source: Any, *names: str) -> str:
+    """The finish reason in one of the named fields; empty where there is none, or a name for none."""
+    found = text(field(source, *names), 64)
+    return "" if found.upper() == ABSENT else found
+
+
+def all_reasoning(written: Any, reasoned: Any) -> bool:
+    """Whether every output token went into reasoning."""
+    written, reasoned = number(written), number(reasoned)
+    return bool(written and reasoned and reasoned >= written)
+
+
 def suspect(dialect: str, *facts: str, **fields: Any) -> Evidence:
     """Evidence of an in-band failure."""
     return Evidence(channel="in_band", dialect=dialect, facts=frozenset(facts), **fields)
@@ -83,7 +100,13 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 def unexpected(dialect: str, result: Any) -> Answer:
     """An answer that is none: an error object in place of it, a page, a bare string, a number."""
     told = told_error(result) if is_object(result) or isinstance(result, list | tuple) else None
-    return Answer(suspect(dialect, "unexpected_body") if told is None else embedded_error(dialect, told))
+    if told is not None:
+        return Answer(embedded_error(dialect, told))
+    said = result.strip() if isinstance(result, str) else ""
+    # A line of text may be an error in words; a page says nothing, and a longer text may be what a model wrote.
+    if not said or len(said) > _ONE_LINE or "\n" in said or said.startswith("<"):
+        return Answer(suspect(dialect, "unexpected_body"))
+    return Answer(suspect(dialect, "unexpected_body", message=text(said), embedded=True))
 
 
 def nothing(dialect: str, result: Any, finish_reason: str = "") -> Evidence:

@@ -3,14 +3,16 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
-from llm_errors.extract.fields import field, items, text
+from llm_errors.extract.answer import Answer, Identity, embedded_error, finish_of, identity, suspect, unexpected, usage
+from llm_errors.extract.body_facts import guardrail_stage
+from llm_errors.extract.fields import field, items, shown, text
 from llm_errors.extract.flat import told_error
 
 DIALECT = "anthropic"
 NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "compaction", "stop"])
 """Stop reasons of an answer that ended as it should; `pause_turn` asks the caller to continue."""
-_EMPTY = frozenset(("text", "thinking", "redacted_thinking"))
+_THOUGHTS = frozenset(("thinking", "redacted_thinking"))
+_EMPTY = _THOUGHTS | {"text"}
 """Content blocks that are no answer in themselves."""
 
 
@@ -22,10 +24,11 @@ class MessagesReader:
         content = field(result, "content") if not isinstance(result, str | bytes) else None
         if not isinstance(content, list | tuple):
             return unexpected(DIALECT, result)
-        stop = text(field(result, "stop_reason"), 64)
+        stop = finish_of(result, "stop_reason")
+        blocks = items(content)
         tokens = usage(field(result, "usage"), "input_tokens", "output_tokens")
         return Answer(
-            _judge(stop, any(_is_content(b) for b in items(content)), ended=True),
+            _judge(stop, any(map(_is_content, blocks)), _is_thought(blocks), ended=True, answer=result),
             **identity(result),
             finish_reasons=(stop,) if stop else (),
             input_tokens=tokens[0],
@@ -41,9 +44,16 @@ def _is_content(block: Any) -> bool:
     return bool(field(block, "text")) or text(field(block, "type")) not in {"", *_EMPTY}
 
 
-def _judge(stop: str, content: bool, ended: bool) -> Evidence | None:
+def _is_thought(blocks: list[Any]) -> bool:
+    return any(text(field(block, "type"), 64) in _THOUGHTS for block in blocks)
+
+
+def _judge(stop: str, content: bool, thought: bool, ended: bool, answer: Any = None) -> Evidence | None:
     if stop and stop not in NATURAL:
-        return suspect(DIALECT, "unnatural_finish", finish_reason=stop)
+        facts = ["unnatural_finish", *(["only_reasoning"] if thought and not content else [])]
+        if stop == "guardrail_intervened":
+            facts += guardrail_stage(shown(answer))
+        return suspect(DIALECT, *facts, finish_reason=stop)
     if not content and stop != "pause_turn":
         return suspect(DIALECT, "empty", finish_reason=stop)
     return None if ended else suspect(DIALECT, "no_end")
@@ -52,11 +62,11 @@ def _judge(stop: str, content: bool, ended: bool) -> Evidence | None:
 class MessagesChunks:
     """The state of one stream of Messages events."""
 
-    __slots__ = ("_content", "_error", "_identity", "_input", "_output", "_seen", "_stop", "done")
+    __slots__ = ("_content", "_error", "_identity", "_input", "_output", "_seen", "_stop", "_thought", "done")
 
     def __init__(self) -> None:
         self.done = False
-        self._content = self._seen = False
+        self._content = self._seen = self._thought = False
         self._stop = ""
         self._identity: Identity = {}
         self._input: int | None = None
@@ -74,7 +84,9 @@ class MessagesChunks:
                 delta = field(chunk, "delta")
                 self._content = bool(field(delta, "text", "partial_json", "citation"))
         elif kind == "content_block_start":
-            self._content = self._content or _is_content(field(chunk, "content_block"))
+            block = field(chunk, "content_block")
+            self._content = self._content or _is_content(block)
+            self._thought = self._thought or _is_thought([block])
         else:
             return self._turning_point(kind, chunk)
         return False
@@ -82,7 +94,7 @@ class MessagesChunks:
     def _turning_point(self, kind: Any, chunk: Any) -> bool:
         self._seen = True
         if kind == "message_delta":
-            self._stop = text(field(field(chunk, "delta"), "stop_reason"), 64) or self._stop
+            self._stop = finish_of(field(chunk, "delta"), "stop_reason") or self._stop
             self._output = usage(field(chunk, "usage"), "input_tokens", "output_tokens")[1]
             self.done = bool(self._stop)
         elif kind == "message_start":
@@ -102,7 +114,7 @@ class MessagesChunks:
         ended = self.done or bool(self._stop)
         finish = (self._stop,) if self._stop else ("error",) if self._seen else ()
         return Answer(
-            self._error or _judge(self._stop, self._content, ended),
+            self._error or _judge(self._stop, self._content, self._thought, ended),
             **self._identity,
             finish_reasons=finish,
             input_tokens=self._input,

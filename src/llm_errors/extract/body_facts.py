@@ -9,6 +9,10 @@ _OBJECT = ("message", "code", "type", "status", "error_code", "errorCode")
 """Fields by which an API's own error is told from what a server in front of it says."""
 
 
+_PROMPT = re.compile(r"(?:input|messages|prompt)\b")
+"""The parameter that is the prompt, or a part of it."""
+
+
 def facts_of(error: Any, outer: Any, details: list[Any], message: str) -> frozenset[str]:
     """What is found in an error object and around it."""
     found = [*_metadata(field(error, "metadata")), *_stages(error, outer), *_quotas(details)]
@@ -19,6 +23,8 @@ def facts_of(error: Any, outer: Any, details: list[Any], message: str) -> frozen
         found.append("jailbreak")
     if _exceeds_limit(message):
         found.append("exceeds_limit")
+    if _PROMPT.match(text(field(error, "param"), 64)):
+        found.append("prompt_parameter")
     if field(error, *_OBJECT) is not None:
         found.append("error_object")
     return frozenset(found)
@@ -45,6 +51,23 @@ def _stages(error: Any, outer: Any) -> list[str]:
         return ["output_stage"]
     blocked = _fails(field(hooks, "before_request_hooks")) or field(outer, "input_guardrail") is not None
     return ["input_stage"] if blocked else []
+
+
+def guardrail_stage(answer: Any) -> list[str]:
+    """At which stage a guardrail of Bedrock's blocked, if the answer holds its trace."""
+    trace = field(field(answer, "trace", "amazon-bedrock-trace"), "guardrail")
+    on_input, on_output = field(trace, "inputAssessment", "input"), field(trace, "outputAssessments", "outputs")
+    return ["input_stage"] if _is_blocked(on_input) and not _is_blocked(on_output) else []
+
+
+def _is_blocked(assessment: Any, depth: int = 8) -> bool:
+    if isinstance(assessment, list | tuple):
+        return depth > 0 and any(_is_blocked(entry, depth - 1) for entry in assessment[:64])
+    if not isinstance(assessment, dict):
+        return False
+    if text(assessment.get("action"), 16) in ("BLOCKED", "ANONYMIZED"):
+        return assessment.get("action") == "BLOCKED"
+    return depth > 0 and any(_is_blocked(entry, depth - 1) for entry in list(assessment.values())[:64])
 
 
 def _fails(hooks: Any) -> bool:

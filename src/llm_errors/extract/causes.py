@@ -73,10 +73,23 @@ def _names(cls: type) -> Iterator[str]:
 
 def package(cls: type) -> str:
     """The package a class belongs to: its top module; for the `google` namespace, the two topmost."""
-    parts = str(getattr(cls, "__module__", "")).split(".")
+    return _package(str(getattr(cls, "__module__", "")))
+
+
+def _package(module: str) -> str:
+    parts = module.split(".")
     if parts[0] == "google":
         return ".".join(parts[:2])
     return SAME_AS.get(parts[0], parts[0])
+
+
+def is_raised_by_sdk(exc: BaseException) -> bool:
+    """Whether the code that raised the exception belongs to an SDK."""
+    traceback = exc.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    module = traceback.tb_frame.f_globals.get("__name__", "") if traceback is not None else ""
+    return bool(dialect_of_package(_package(str(module))))
 
 
 def is_transport(qualified: tuple[str, ...]) -> bool:

@@ -11,7 +11,13 @@ from llm_errors.extract.fields import field, number, parsed, printable, text
 _CANCELLED = "builtins.CancelledError"
 """asyncio's and concurrent.futures' class; both count as builtins here."""
 
-_TEXT_BUILTINS = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.RuntimeError", "openai.OpenAIError"))
+_PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotImplementedError"))
+_TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError", "openai.OpenAIError"}
+_CREDENTIALS = ("authentication method", "credential", "api_key", "api key")
+_NO_DATA = "no embedding data received"
+"""openai's ValueError for an answer without embeddings: the one plain error that is about an answer."""
+_MISSING = "missing required arguments"
+_TOLD = ("retry_after_header",)
 _HTTP = range(300, 600)
 _FRAME = re.compile(r"':exception-type': '(\w{1,64})'")
 _NO_ANSWER = frozenset(("unexpected_body",))
@@ -49,6 +55,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     codes = body.codes or _attribute_codes(bearer) or _framed_code(links[0], chain[0])
     codes = _header_code(bearer) + codes
     says_something = bool(codes or body.status or body.message)
+    told = _told_wait(bearer, body)
     return Evidence(
         channel="thrown",
         dialect=body.dialect or next((d for names in chain if (d := causes.dialect_of(names))), dialect),
@@ -56,9 +63,14 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         status=(body.status or _valid(field(bearer, "code"))) if embedded else http,
         codes=codes,
         exceptions=chain,
-        facts=body.facts | _text_facts(links[0], chain[0]) | (set() if http != 200 or says_something else _NO_ANSWER),
+        facts=frozenset().union(
+            body.facts,
+            _refusal(links[0], chain[0]),
+            _NO_ANSWER if http == 200 and not says_something else (),
+            _TOLD if told is not None else (),
+        ),
         message=body.message or (_transport_text(links, chain) if http is None else ""),
-        retry_after=_wait(bearer, body),
+        retry_after=told if told is not None else body.retry_after,
         embedded=embedded and says_something,
     )
 
@@ -145,14 +157,21 @@ def _header_code(exc: BaseException) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _text_facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
-    """Signals that some SDKs give only in the text of a plain Python error; the text itself is never exported."""
-    if _TEXT_BUILTINS.isdisjoint(names[:1]):
-        return frozenset()
-    said = str(exc)[:400].lower()
-    if "authentication method" in said or ("credential" in said or "api_key" in said or "api key" in said):
+def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
+    """Whether an SDK has refused the call before it sent anything: a plain Python error that the SDK itself raised.
+
+    Its text tells missing credentials from arguments that do not fit together; it is never exported.
+    """
+    plain = not _PLAIN.isdisjoint(names[:1])
+    by_sdk = names[:1] == ("openai.OpenAIError",) or (plain and causes.is_raised_by_sdk(exc))
+    said = str(exc)[:400].lower() if not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
+    if any(word in said for word in _CREDENTIALS):
         return frozenset(("missing_credentials",))
-    return frozenset()
+    if by_sdk and said.startswith(_NO_DATA):
+        return frozenset(("empty",))
+    if by_sdk and names[0] == "builtins.TypeError" and not said.startswith(_MISSING):
+        return frozenset()  # an operation of the SDK's own code that failed, such as on an answer of an odd shape
+    return frozenset(("refused_by_sdk",)) if by_sdk else frozenset()
 
 
 def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ...]) -> str:
@@ -165,12 +184,13 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
     return ""
 
 
-def _wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
+def _told_wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
+    """The wait of a Retry-After header, or of the attribute in which an SDK keeps it where the body names no other."""
     response = field(exc, "response")
     headers = (
         field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
     )
     wait = retry_after.from_headers(headers)
-    if wait is None:
-        wait = body.retry_after
-    return wait if wait is not None else retry_after.bounded(field(exc, "retry_after"))
+    if wait is None and body.retry_after is None:
+        return retry_after.bounded(field(exc, "retry_after"))
+    return wait

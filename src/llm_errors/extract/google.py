@@ -3,7 +3,7 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract.answer import Answer, Identity, suspect, unexpected, usage
+from llm_errors.extract.answer import Answer, Identity, finish_of, suspect, unexpected, usage
 from llm_errors.extract.fields import field, items, number, text
 
 DIALECT = "google"
@@ -17,7 +17,6 @@ FINISH_REASONS = frozenset(
     )
 )
 """Of an answer that did not end as it should, as other dialects' answers repeat them."""
-_ABSENT = "FINISH_REASON_UNSPECIFIED"
 _CONTENT = (
     "text", "function_call", "functionCall", "inline_data", "inlineData", "file_data", "fileData",
     "executable_code", "executableCode", "code_execution_result", "codeExecutionResult", "tool_call", "toolCall",
@@ -56,12 +55,12 @@ def _is_answer(result: Any) -> bool:
 class GenerateContentChunks:
     """The state of one answer, chunk by chunk."""
 
-    __slots__ = ("_block", "_content", "_finish", "_identity", "_seen", "_streamed", "_tokens", "done")
+    __slots__ = ("_block", "_content", "_finish", "_identity", "_seen", "_streamed", "_thought", "_tokens", "done")
 
     def __init__(self, streamed: bool = True) -> None:
         self.done = False
         self._streamed = streamed
-        self._content = self._seen = False
+        self._content = self._seen = self._thought = False
         self._block = ""
         self._finish: dict[int, str] = {}
         self._identity: Identity = {}
@@ -77,12 +76,12 @@ class GenerateContentChunks:
         self._seen = True
         for candidate in items(field(chunk, "candidates")):
             index = number(field(candidate, "index")) or 0
-            reason = text(field(candidate, "finish_reason", "finishReason"), 64)
-            reason = "" if reason == _ABSENT else reason
+            reason = finish_of(candidate, "finish_reason", "finishReason")
             if reason or index not in self._finish:
                 self._finish[index] = reason
             if not self._content:
                 self._content = _has_content(candidate)
+                self._thought = self._thought or _has_thought(candidate)
         feedback = field(chunk, "prompt_feedback", "promptFeedback")
         if feedback is not None:
             self._block = text(field(feedback, "block_reason", "blockReason"), 64) or self._block
@@ -94,6 +93,7 @@ class GenerateContentChunks:
         self._identity = {"model": model, "id": text(field(chunk, "response_id", "responseId"), 256)}
         metadata = field(chunk, "usage_metadata", "usageMetadata")
         if metadata is not None:
+            self._thought = self._thought or bool(number(field(metadata, "thoughts_token_count", "thoughtsTokenCount")))
             snake = usage(metadata, "prompt_token_count", "candidates_token_count")
             camel = usage(metadata, "promptTokenCount", "candidatesTokenCount")
             self._tokens = (
@@ -113,14 +113,19 @@ class GenerateContentChunks:
         )
 
     def _suspicion(self) -> Evidence | None:
-        unhealthy = next((r for r in self._finish.values() if r not in NATURAL), "")
+        unhealthy = next((self._finish[i] for i in sorted(self._finish) if self._finish[i] not in NATURAL), "")
         if unhealthy:
-            return suspect(DIALECT, "unnatural_finish", finish_reason=unhealthy)
+            facts = ["unnatural_finish", *(["only_reasoning"] if self._thought and not self._content else [])]
+            return suspect(DIALECT, *facts, finish_reason=unhealthy)
         if self._block and not self._finish:
             return suspect(DIALECT, "blocked", block_reason=self._block)
         if not self._content:
             return suspect(DIALECT, "empty", finish_reason=next((r for r in self._finish.values() if r), ""))
         return suspect(DIALECT, "no_end") if self._streamed and not all(self._finish.values()) else None
+
+
+def _has_thought(candidate: Any) -> bool:
+    return any(field(part, "thought") is True for part in items(field(field(candidate, "content"), "parts")))
 
 
 def _has_content(candidate: Any) -> bool:

@@ -5,21 +5,27 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import (
+    ABSENT,
     Answer,
     Identity,
+    all_reasoning,
     embedded_error,
+    finish_of,
     identity,
     nothing,
     suspect,
     unexpected,
     usage,
 )
-from llm_errors.extract.fields import SEQUENCES, field, is_json, is_object, items, text, undeclared
+from llm_errors.extract.body_facts import guardrail_stage
+from llm_errors.extract.fields import SEQUENCES, field, is_json, is_object, items, shown, text, undeclared
 from llm_errors.extract.flat import told_error
 from llm_errors.extract.openai_finish import NATURAL, plain
 
 DIALECT = "openai"
 _OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
+_REASONING = ("reasoning_content", "reasoning")
+"""Where servers put what a model thought before it answered; no SDK declares it."""
 
 
 class ChatReader:
@@ -62,7 +68,7 @@ class ChatReader:
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
         if not isinstance(choices, SEQUENCES) or not all(map(is_object, choices)):
             return unexpected(DIALECT, result)
-        finish = tuple([text(field(c, "finish_reason"), 64) for c in choices])
+        finish = tuple([finish_of(c, "finish_reason") for c in choices])
         suspicion = next(filter(None, map(_judge, choices, finish, repeat(result))), None)
         if suspicion is not None and field(result, "error") is not None:
             suspicion = embedded_error(DIALECT, result, suspicion.finish_reason)
@@ -96,10 +102,24 @@ def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
     if finish == "content_filter" and _prompt_filtered(field(result, "prompt_filter_results")):
         facts.append("prompt_filtered")
     if finish and finish not in NATURAL:
-        facts.append("unnatural_finish")
+        facts += _of_unnatural(choice, message, finish, result)
     if facts:
         return suspect(DIALECT, *facts, finish_reason=finish)
     return None
+
+
+def _of_unnatural(choice: Any, message: Any, finish: str, result: Any) -> list[str]:
+    """What is known of an answer that did not end as it should."""
+    facts = ["unnatural_finish"]
+    if finish == "guardrail_intervened":
+        facts += guardrail_stage(shown(result))
+    if not _has_content(choice):
+        used = field(result, "usage")
+        details = field(used, "completion_tokens_details")
+        reasoned = all_reasoning(field(used, "completion_tokens"), field(details, "reasoning_tokens"))
+        if reasoned or any(text(undeclared(message, name), 1) for name in _REASONING):
+            facts.append("only_reasoning")
+    return facts
 
 
 def _tool_arguments(message: Any) -> list[str]:
@@ -132,25 +152,16 @@ class ChatChunks:
     """The state of one streamed chat or text completion. Chunk by chunk only a few attributes are read."""
 
     __slots__ = (
-        *(
-            "_choices",
-            "_content",
-            "_error",
-            "_finish",
-            "_identity",
-            "_prompt_filtered",
-            "_refusal",
-            "_tokens",
-            "_usage",
-        ),
-        "done",
+        *("_choices", "_content", "_error", "_finish", "_identity", "_prompt_filtered"),
+        *("_reasoning", "_refused", "_tokens", "_usage", "done"),
     )
 
     def __init__(self, choices: int = 1, usage: bool = False) -> None:
         self.done = False
         self._choices, self._usage = choices, usage
         self._finish: dict[int, str] = {}
-        self._content = self._refusal = self._prompt_filtered = False
+        self._refused: frozenset[int] = frozenset()
+        self._content = self._prompt_filtered = self._reasoning = False
         self._error: Evidence | None = None
         self._identity: Identity = {}
         self._tokens: tuple[int | None, int | None] = (None, None)
@@ -191,14 +202,17 @@ class ChatChunks:
                 index = 0
             if not self._content:
                 self._content = _delta_has_content(choice, delta)
+                self._reasoning = self._reasoning or any(undeclared(delta, name) for name in _REASONING)
             if delta.get("refusal") if type(delta) is dict else getattr(delta, "refusal", None):
-                self._refusal = True
+                self._refused |= {index}
             if reason or index not in self._finish:
                 self._turning_point(chunk, choice, index, reason)
 
     def _turning_point(self, chunk: Any, choice: Any, index: Any, reason: Any) -> None:
         """The first and the last chunk of a choice are the ones that carry identity, usage and errors."""
-        self._finish[index] = text(reason, 64)
+        found = text(reason, 64)
+        if found.upper() != ABSENT or index not in self._finish:
+            self._finish[index] = "" if found.upper() == ABSENT else found
         self.done = all(self._finish.values())
         self._identity = self._identity or identity(chunk)
         self._keep_usage(chunk)
@@ -221,6 +235,8 @@ class ChatChunks:
         found = field(chunk, "usage") or field(field(chunk, "x_groq"), "usage")
         if found is not None:
             self._tokens = usage(found, "prompt_tokens", "completion_tokens")
+            reasoned = field(field(found, "completion_tokens_details"), "reasoning_tokens")
+            self._reasoning = self._reasoning or all_reasoning(self._tokens[1], reasoned)
 
     def end(self) -> Answer:
         """An error first, then the first candidate that is not healthy, then nothing at all, then a missing end."""
@@ -233,17 +249,17 @@ class ChatChunks:
         )
 
     def _suspicion(self) -> Evidence | None:
-        facts = ["refusal"] if self._refusal else []
-        reasons = [plain(r) for r in self._finish.values() if r]
-        first = next(iter(reasons), "")
-        unhealthy = next((r for r in reasons if r not in NATURAL), "")
-        if unhealthy == "content_filter" and self._prompt_filtered:
-            facts.append("prompt_filtered")
-        if unhealthy:
-            facts.append("unnatural_finish")
-        if facts:
-            return suspect(DIALECT, *facts, finish_reason=unhealthy or first)
+        for index in sorted(self._finish):
+            finish = plain(self._finish[index])
+            facts = ["refusal"] if index in self._refused else []
+            if finish == "content_filter" and self._prompt_filtered:
+                facts.append("prompt_filtered")
+            if finish and finish not in NATURAL:
+                facts += ["unnatural_finish", *(["only_reasoning"] if self._reasoning and not self._content else [])]
+            if facts:
+                return suspect(DIALECT, *facts, finish_reason=finish)
         if not self._content:
+            first = next((plain(self._finish[i]) for i in sorted(self._finish) if self._finish[i]), "")
             return suspect(DIALECT, "empty", finish_reason=first)
         return None if self.done else suspect(DIALECT, "no_end")
 

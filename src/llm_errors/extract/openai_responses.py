@@ -3,7 +3,15 @@
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract.answer import Answer, Identity, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.extract.answer import (
+    Answer,
+    Identity,
+    embedded_error,
+    identity,
+    suspect,
+    unexpected,
+    usage,
+)
 from llm_errors.extract.fields import field, is_json, items, text
 from llm_errors.extract.flat import told_error
 
@@ -41,7 +49,8 @@ def _judge(result: Any, status: str, reason: str, output: list[Any]) -> Evidence
     if error is not None:
         return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, status)
     if status == "incomplete":
-        return suspect(DIALECT, "unnatural_finish", finish_reason=reason or status)
+        facts = ["unnatural_finish", *(["only_reasoning"] if _only_reasoning(output) else [])]
+        return suspect(DIALECT, *facts, finish_reason=reason or status)
     if status in RUNNING or status == "cancelled":  # a background job, not finished; or the caller's own cancellation
         return None
     if status not in ("completed", ""):
@@ -50,6 +59,10 @@ def _judge(result: Any, status: str, reason: str, output: list[Any]) -> Evidence
     if facts:
         return suspect(DIALECT, *facts, finish_reason=status)
     return None if _has_content(output) else suspect(DIALECT, "empty", finish_reason=status)
+
+
+def _only_reasoning(output: list[Any]) -> bool:
+    return bool(output) and not _has_content(output) and text(field(output[0], "type"), 64) == "reasoning"
 
 
 def _item_facts(output: list[Any]) -> list[str]:

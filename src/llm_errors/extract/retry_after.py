@@ -1,6 +1,6 @@
 """How long the provider asks to wait: from headers, from the body, from an attribute.
 
-Always finite, 0 to 3600 s, or None.
+Always finite, 0 to 3600 s, or None. A longer wait is None: cut short it would bring the caller back too early.
 """
 
 import math
@@ -12,22 +12,22 @@ from typing import Any
 from llm_errors.extract.fields import field
 
 LIMIT = 3600.0
-_ABSURD = 1e8
+ABSURD = 1e8
 """A number of seconds above three years is no wait: it is an epoch, or garbage."""
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{0,12})?")
 _DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 
 
-def from_headers(headers: Any, now: datetime | None = None) -> float | None:
+def from_headers(headers: Any, now: datetime | None = None, limit: float = LIMIT) -> float | None:
     """`retry-after-ms`, then `retry-after` in seconds or as an HTTP date; garbage is ignored, a past date is 0."""
     if headers is None:
         return None
     milliseconds = _decimal(_header(headers, "retry-after-ms"))
     if milliseconds is not None:
-        return bounded(milliseconds / 1000)
+        return bounded(milliseconds / 1000, limit)
     value = _header(headers, "retry-after")
     seconds = _decimal(value)
-    return bounded(seconds) if seconds is not None else _from_date(value, now)
+    return bounded(seconds, limit) if seconds is not None else _from_date(value, now, limit)
 
 
 def from_duration(value: Any) -> float | None:
@@ -36,13 +36,13 @@ def from_duration(value: Any) -> float | None:
     return bounded(float(match[1])) if match else None
 
 
-def bounded(seconds: Any) -> float | None:
-    """The number if it is a plausible wait, cut to an hour; None for anything else."""
+def bounded(seconds: Any, limit: float = LIMIT) -> float | None:
+    """The number if it is a wait of at most `limit` seconds; None for anything else."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
     if isinstance(seconds, float) and not math.isfinite(seconds):
         return None
-    return float(min(seconds, LIMIT)) if 0 <= seconds < _ABSURD else None
+    return float(seconds) if 0 <= seconds <= limit else None
 
 
 def _header(headers: Any, name: str) -> str:
@@ -60,7 +60,7 @@ def _decimal(value: str) -> float | None:
     return float(value) if _DECIMAL.fullmatch(value) else None
 
 
-def _from_date(value: str, now: datetime | None) -> float | None:
+def _from_date(value: str, now: datetime | None, limit: float) -> float | None:
     if not value or len(value) > 64:
         return None
     try:
@@ -69,4 +69,4 @@ def _from_date(value: str, now: datetime | None) -> float | None:
         seconds = (when - (now or datetime.now(timezone.utc))).total_seconds()
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-    return min(max(seconds, 0.0), LIMIT)
+    return bounded(max(seconds, 0.0), limit)

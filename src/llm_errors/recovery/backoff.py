@@ -22,9 +22,12 @@ def base_delay(category: str, provider: str = "") -> float:
 
 
 def delay(attempt: int, base: float, *, cap: float = CAP, random: Callable[[], float] = _random.random) -> float:
-    """Seconds: `base` x 2^(attempt - 1), plus or minus up to half of it, cut to `cap` after the jitter.
+    """Seconds: `base` x 2^(attempt - 1), plus or minus up to half of it, and never above `cap`.
 
-    Attempts count from 1.
+    At the cap the wait is uniform between half of it and all of it: clients that failed together do not come back
+    together. Attempts count from 1.
     """
     doublings = min(max(attempt, 1) - 1, _DOUBLINGS)
-    return float(min(base * 2**doublings * (0.5 + random()), cap))
+    full = base * 2**doublings
+    shortest, longest = min(full, cap) * 0.5, min(full * 1.5, cap)
+    return float(shortest + (longest - shortest) * random())

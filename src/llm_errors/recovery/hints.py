@@ -43,7 +43,7 @@ def in_text(text: str) -> float | None:
     A number with a sign, or with other words between it and its unit, is none.
     """
     for match in _HINT.finditer(text[:TEXT_LIMIT]):
-        seconds = retry_after.bounded(sum(_parts(match["wait"])))
+        seconds = retry_after.bounded(sum(_parts(match["wait"])), retry_after.ABSURD)
         if seconds is not None:
             return seconds
     return None
@@ -57,16 +57,18 @@ def _parts(duration: str) -> Iterator[float]:
 
 def _response_headers(link: Any) -> float | None:
     response = field(link, "response")
-    found = retry_after.from_headers(field(response, "headers"))
+    found = retry_after.from_headers(field(response, "headers"), limit=retry_after.ABSURD)
     return (
         found
         if found is not None
-        else retry_after.from_headers(field(field(response, "ResponseMetadata"), "HTTPHeaders"))
+        else retry_after.from_headers(
+            field(field(response, "ResponseMetadata"), "HTTPHeaders"), limit=retry_after.ABSURD
+        )
     )
 
 
 def _error_headers(link: Any) -> float | None:
-    return retry_after.from_headers(field(link, "headers"))
+    return retry_after.from_headers(field(link, "headers"), limit=retry_after.ABSURD)
 
 
 def _attribute(link: Any) -> float | None:
@@ -75,7 +77,7 @@ def _attribute(link: Any) -> float | None:
         value = value.total_seconds()
     if isinstance(value, str) and _NUMERAL.fullmatch(value.strip()):
         value = float(value)
-    return retry_after.bounded(value)
+    return retry_after.bounded(value, retry_after.ABSURD)
 
 
 def _body(link: Any) -> float | None:

@@ -1,9 +1,10 @@
 """All rows, and their index by the condition they are found by. Ids are unique: the import fails otherwise."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Final
 
-from llm_errors.rules import anthropic, common, frameworks, google, openai
+from llm_errors.rules import anthropic, bedrock, cohere, common, frameworks, google, mistral, openai
 from llm_errors.rules._rule import Key, Rule
 
 Index = dict[Key, tuple[Rule, ...]]
@@ -13,7 +14,8 @@ def index(rows: Iterable[Rule]) -> Index:
     """The rows by their keys, in the order given."""
     found: dict[Key, list[Rule]] = {}
     for row in rows:
-        for key in row.found_by():
+        texts = (("text", dialect) for dialect in row.dialects if row.refines)
+        for key in (*row.found_by(), *texts):
             found.setdefault(key, []).append(row)
     return {key: tuple(rows) for key, rows in found.items()}
 
@@ -26,5 +28,8 @@ def _checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
     return rows
 
 
-SHIPPED: Final = _checked((*common.ROWS, *frameworks.ROWS, *openai.ROWS, *anthropic.ROWS, *google.ROWS))
+_BY_DIALECT: Final = (openai.ROWS, anthropic.ROWS, google.ROWS, bedrock.ROWS, mistral.ROWS, cohere.ROWS)
+SHIPPED: Final = _checked((*common.ROWS, *frameworks.ROWS, *chain.from_iterable(_BY_DIALECT)))
 INDEX: Final = index(SHIPPED)
+DIALECTS: Final = frozenset(dialect for row in SHIPPED for dialect in row.dialects)
+"""Every wire dialect that has rows. Any other is taken for openai's, which unknown servers speak."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from llm_errors.rules._rule import Rule, words
+from llm_errors.rules._signals import spelling
 from llm_errors.taxonomy import ErrorClass
 
 
@@ -21,6 +22,12 @@ class Dialect:
             f"{self.name}.{row_id}", error_class, reason, dialects=self.only, codes=words(codes.lower()), **more
         )
 
+    def status(
+        self, row_id: str, error_class: ErrorClass, reason: str, status: int, codes: str, weight: int = 1, **more: Any
+    ) -> Rule:
+        """A row for codes that only name an HTTP status: they have its rank, and a text beside them says more."""
+        return self.code(row_id, error_class, reason, codes, names=frozenset({status}), weight=weight, **more)
+
     def finish(self, row_id: str, error_class: ErrorClass, reason: str, finish: str, **more: Any) -> Rule:
         """A row for finish reasons."""
         return Rule(
@@ -33,38 +40,34 @@ class Dialect:
         return Rule(f"{self.name}.block.{row_id}", prompt_blocked, reason, dialects=self.only, block=words(block))
 
     def says(
-        self, row_id: str, error_class: ErrorClass, reason: str, status: frozenset[int], *says: str, weight: int = 1
+        self, row_id: str, error_class: ErrorClass, reason: str, status: frozenset[int], *says: str, weight: int = 2
     ) -> Rule:
-        """A row for what the message of such a status says: it refines the rows of the status."""
+        """A row for what the message of one of these statuses says: it refines the rows of the status."""
         row = f"{self.name}.says.{row_id}"
         return Rule(row, error_class, reason, dialects=self.only, status=status, says=says, weight=weight)
-
-    def in_stream(self, rows: Iterable[Rule], codes: str) -> tuple[Rule, ...]:
-        """The same knowledge about a bad request for errors in mid-stream, where a vague code stands for the status."""
-        return tuple(
-            replace(row, id=row.id.replace(".says.", ".stream."), status=frozenset(), codes=words(codes), generic=True)
-            for row in rows
-            if row.says and 400 in row.status
-        )
 
     def adopt(self, rows: Iterable[Rule], own: Iterable[Rule]) -> tuple[Rule, ...]:
         """Rows of another dialect, for servers that speak this one and keep their own codes and words.
 
-        A code or finish reason of `own` means what this dialect says it does; only a text beside it tells more. Texts
-        weigh less than this dialect's own.
+        A code, phrase or finish reason of `own` means what this dialect says it does; only a text beside a code tells
+        more. Adopted texts weigh less than this dialect's own.
         """
         own = tuple(own)
-        codes = frozenset(code for row in own for code in row.codes)
+        codes = frozenset(spelling(code) for row in own for code in row.codes)
         finish = frozenset(reason for row in own for reason in row.finish)
-        return tuple(
-            replace(
+        phrases = tuple(phrase for row in own if row.refines for phrase in row.says)
+        adopted = []
+        for row in rows:
+            kept = replace(
                 row,
                 id=f"{self.name}.{row.id}",
                 dialects=self.only,
-                codes=row.codes if row.says else row.codes - codes,
+                codes=row.codes if row.says else frozenset(c for c in row.codes if spelling(c) not in codes),
                 finish=row.finish - finish,
-                weight=row.weight - bool(row.says and not row.codes),
+                says=tuple(s for s in row.says if not (row.refines and any(phrase in s for phrase in phrases))),
+                weight=row.weight - row.refines,
             )
-            for row in rows
-            if (row.says or not row.codes or row.codes - codes) and (not row.finish or row.finish - finish)
-        )
+            # What has lost its last condition of a kind would hold for everything.
+            if all(bool(getattr(row, kind)) == bool(getattr(kept, kind)) for kind in ("codes", "finish", "says")):
+                adopted.append(kept)
+        return tuple(adopted)

@@ -39,7 +39,8 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
         code("workers.model", E.NOT_FOUND, "model", "5007", status=_BAD),
         code("workers.guardrail", E.PROMPT_BLOCKED, "guardrail", "2016", status=frozenset({400, 403, 424})),
     )  # fmt: skip
-    in_stream = (replace(row, id=f"{row.id}.stream", status=frozenset(), embedded=True, generic=True) for row in rows)
+    alone = (row for row in rows if not row.says)
+    in_stream = (replace(row, id=f"{row.id}.stream", status=frozenset(), embedded=True, generic=True) for row in alone)
     # Beside a status their texts say more.
     parameter = code("glm.parameter.stream", E.BAD_REQUEST, "invalid_parameter",
                      "1210 1213 1214 1215",

@@ -1,11 +1,11 @@
 """One row of knowledge: conditions joined by AND, and the class and reason it gives."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from llm_errors.evidence import Evidence
+from llm_errors.rules._signals import Signals, spelling
 from llm_errors.taxonomy import ErrorClass
 
 CODE, FINISH, CONTENT, EXCEPTION, STATUS, GENERIC = 60, 50, 45, 40, 20, 10
@@ -22,20 +22,16 @@ _KIND_NAMES: Final = {
 Key = tuple[str, str | int]
 
 
-_QUOTED: Final = re.compile(r"""(?<!\w)(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)(?!\w)""")
-_ECHO: Final = re.compile(r"input_value\s*=|'input':|\"input\":|failed_generation")
-"""What a message quotes or echoes is the caller's, not the provider's own words: names of fields, parts of the request."""
-
-
 @dataclass(frozen=True)
 class Rule:
     """A row. Empty conditions hold for everything.
 
-    `codes` are lower case and compare without regard to it; `exceptions` are `package.Class`, or `.Class` for that name
+    `codes` are lower case and compare without regard to case, underscores, dashes and dots; `exceptions` are `package.Class`, or `.Class` for that name
     in any package. `says` are lower-case substrings of the message, of which one must be there: they refine a row
     matched by dialect and status (or code), and can be switched off. `generic` marks a code or finish reason that says
-    little and yields to the HTTP status; `canonical` one that is of the HTTP status' own rank, such as Google's status
-    names. Among rows of one rank the higher `weight` wins (exceptions: how near the root cause the name is), then the
+    little and yields to the HTTP status. `names` are the HTTP statuses that the codes of the row only repeat, as
+    `forbidden` repeats 403: such a row has the rank of a status, and a text that refines one of these statuses refines
+    it too. Among rows of one rank the higher `weight` wins (exceptions: how near the root cause the name is), then the
     one with more conditions.
     """
 
@@ -56,19 +52,42 @@ class Rule:
     says: tuple[str, ...] = ()
     embedded: bool | None = None
     generic: bool = False
-    canonical: bool = False
+    names: frozenset[int] = frozenset()
     wrapper: bool = False
     """The exception only wraps others: it decides when its causes, if any, are network or SDK errors."""
     weight: int = 0
     kind: str = ""
     """The kind of evidence to name where it is not that of the row's own conditions."""
 
-    @property
-    def rank(self) -> int:
-        """The precedence of the strongest kind of evidence the row asks for."""
+    rank: int = field(init=False, repr=False, compare=False)
+    """The precedence of the strongest kind of evidence the row asks for."""
+    evidence: str = field(init=False, repr=False, compare=False)
+    """The name of the kind of fact that decides: what `Classification.evidence` says."""
+    conditions: int = field(init=False, repr=False, compare=False)
+    """How many conditions the row has: the more, the more specific."""
+    _codes: frozenset[str] = field(init=False, repr=False, compare=False)
+    _types: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Compute once what every decision asks for."""
+        computed = {
+            "rank": self._rank(),
+            "conditions": self._conditions(),
+            "_codes": frozenset(map(spelling, self.codes)),
+            "_types": frozenset(map(spelling, self.types)),
+        }
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "evidence", self._evidence())
+
+    def decided_by(self, code: str) -> bool:
+        """Whether the row lists the code, in whatever spelling."""
+        return code in self._codes or code in self._types
+
+    def _rank(self) -> int:
         if self.generic:
             return GENERIC
-        if self.canonical:
+        if self.names:
             return STATUS
         kinds = (
             (self.codes or self.types, CODE),
@@ -81,9 +100,7 @@ class Rule:
             return STATUS
         return next((rank for condition, rank in kinds if condition), STATUS)
 
-    @property
-    def evidence(self) -> str:
-        """The name of the kind of fact that decides: what `Classification.evidence` says."""
+    def _evidence(self) -> str:
         if self.kind:
             return self.kind
         if self.says:
@@ -94,9 +111,7 @@ class Rule:
             return "finish_reason"
         return _KIND_NAMES[self.rank]
 
-    @property
-    def conditions(self) -> int:
-        """How many conditions the row has: the more, the more specific."""
+    def _conditions(self) -> int:
         where = (self.dialects, self.providers, self.status)
         given = (*where, self.codes, self.types, self.finish, self.block, self.exceptions, self.says)
         return sum(map(bool, given)) + len(self.facts) + (self.embedded is not None)
@@ -104,9 +119,9 @@ class Rule:
     def found_by(self) -> Iterator[Key]:
         """What the row is found by: its most selective condition."""
         if self.codes:
-            yield from (("code", c) for c in self.codes)
+            yield from (("code", c) for c in self._codes)
         elif self.types:
-            yield from (("code", t) for t in self.types)
+            yield from (("code", t) for t in self._types)
         elif self.finish:
             yield from (("finish", f) for f in self.finish)
         elif self.block:
@@ -118,21 +133,27 @@ class Rule:
         else:
             yield from (("fact", f) for f in self.facts)
 
-    def holds(self, e: Evidence, messages: bool) -> bool:
+    @property
+    def refines(self) -> bool:
+        """Whether the row says with a text what a status is about."""
+        return bool(self.says and self.status and not self.codes)
+
+    def holds(self, signals: Signals) -> bool:
         """Whether every condition holds."""
+        e = signals.evidence
         return (
-            (not self.dialects or e.dialect in self.dialects)
+            (not self.dialects or signals.dialect in self.dialects)
             and (not self.providers or e.provider in self.providers)
-            and (not self.status or e.status in self.status)
-            and (not self.codes or any(c.lower() in self.codes for c in e.codes))
-            and (not self.types or any(c.lower() in self.types for c in e.codes))
+            and (not self.status or e.status in self.status or (self.refines and signals.may_refine(self.status)))
+            and (not self.codes or not signals.codes.keys().isdisjoint(self._codes))
+            and (not self.types or not signals.codes.keys().isdisjoint(self._types))
             and (not self.finish or e.finish_reason in self.finish)
             and (not self.block or e.block_reason in self.block)
             and (not self.exceptions or self._raised(e))
             and (self.embedded is None or e.embedded is self.embedded)
             and self.facts <= e.facts
-            and (messages or self.evidence != "message")
-            and (not self.says or self._said(e.message))
+            and (signals.messages or self.evidence != "message")
+            and (not self.says or signals.says(self.says))
         )
 
     def _raised(self, e: Evidence) -> bool:
@@ -141,11 +162,6 @@ class Rule:
             for names in e.exceptions
             for n in names
         )
-
-    def _said(self, message: str) -> bool:
-        lowered = _ECHO.split(message.lower(), maxsplit=1)[0]
-        own_words = _QUOTED.sub(" ", lowered)
-        return any(phrase in (lowered if "`" in phrase else own_words) for phrase in self.says)
 
 
 def words(names: str) -> frozenset[str]:

@@ -25,10 +25,15 @@ STATUS: Final = (
     _status(E.CALL_BUDGET, "billing", 402),
     _status(E.AUTH, "permission_denied", 403),
     _status(E.NOT_FOUND, "other", 404),
+    # 407 is a proxy's between here and the provider; 410 is said of a model that was there.
+    _status(E.TRANSPORT, "proxy", 407),
     _status(E.TIMEOUT, "provider", 408),
     _status(E.SERVER, "conflict", 409),
+    _status(E.NOT_FOUND, "model", 410),
     _status(E.BAD_REQUEST, "request_too_large", 413),
     _status(E.BAD_REQUEST, "invalid_parameter", 422),
+    # A dependency has failed: a generation behind the server that answers.
+    _status(E.SERVER, "upstream", 424),
     _status(E.RATE_LIMITED, "requests", 429),
     _status(E.SERVER, "internal", 500),
     _status(E.SERVER, "gateway", 502, *range(520, 528), variant="gateway"),
@@ -48,7 +53,7 @@ STATUS: Final = (
         "moderation",
         status=frozenset({403}),
         facts=words("moderation"),
-        weight=2,
+        weight=4,
     ),
 )
 
@@ -168,8 +173,24 @@ CONTENT: Final = (
     ),
     Rule("common.no_end", E.TRANSPORT, "stream_cut", facts=words("no_end")),
     Rule("common.empty", E.UNKNOWN, "empty_response", facts=words("empty")),
-    Rule("common.unexpected_body", E.UNKNOWN, "unexpected_body", facts=words("unexpected_body")),
+    # Where a bare string stands in place of an answer, its words say more.
+    Rule(
+        "common.unexpected_body",
+        E.UNKNOWN,
+        "unexpected_body",
+        facts=words("unexpected_body"),
+        generic=True,
+        kind="content",
+    ),
     Rule("common.missing_credentials", E.AUTH, "missing_key", facts=words("missing_credentials")),
+    Rule(
+        "common.refused_by_sdk",
+        E.BAD_REQUEST,
+        "invalid_parameter",
+        facts=words("refused_by_sdk"),
+        generic=True,
+        kind="exception",
+    ),
 )
 
 ROWS: Final = (*STATUS, *EXCEPTIONS, *CONTENT)

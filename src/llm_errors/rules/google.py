@@ -8,14 +8,15 @@ from typing import Any, Final
 
 from llm_errors.rules._dialect import Dialect
 from llm_errors.rules._rule import Rule, words
+from llm_errors.rules.account import account
 from llm_errors.taxonomy import ErrorClass as E
 
 _DIALECT = Dialect("google")
 _code, _finish, _block = _DIALECT.code, _DIALECT.finish, _DIALECT.block
 
 
-def _canonical(row_id: str, error_class: E, reason: str, codes: str, weight: int = 1, **more: Any) -> Rule:
-    return _code(f"rpc.{row_id}", error_class, reason, codes, canonical=True, weight=weight, **more)
+def _canonical(row_id: str, error_class: E, reason: str, status: int, codes: str, weight: int = 1, **more: Any) -> Rule:
+    return _DIALECT.status(f"rpc.{row_id}", error_class, reason, status, codes, weight=weight, **more)
 
 
 def _said(row_id: str, error_class: E, reason: str, status: set[int], *says: str) -> Rule:
@@ -39,19 +40,19 @@ CODES: Final = (
     _code("rate.tokens", E.RATE_LIMITED, "tokens", "RATE_LIMIT_EXCEEDED rateLimitExceeded", facts=words("quota_tokens")),
     _code("rate.quota", E.RATE_LIMITED, "service_quota", "RESOURCE_QUOTA_EXCEEDED"),
     _code("capacity", E.SERVER, "overloaded", "MODEL_CAPACITY_EXHAUSTED"),
-    _code("rate.dailyLimit", E.RATE_LIMITED, "daily_quota", "dailyLimitExceeded quotaExceeded QUOTA_EXHAUSTED"),
-    _canonical("unauthenticated", E.AUTH, "invalid_key", "UNAUTHENTICATED"),
-    _canonical("denied", E.AUTH, "permission_denied", "PERMISSION_DENIED"),
-    _canonical("not_found", E.NOT_FOUND, "model", "NOT_FOUND"),
-    _canonical("argument", E.BAD_REQUEST, "invalid_parameter", "INVALID_ARGUMENT OUT_OF_RANGE"),
-    _canonical("precondition", E.BAD_REQUEST, "failed_precondition", "FAILED_PRECONDITION"),
-    _canonical("exhausted", E.RATE_LIMITED, "requests", "RESOURCE_EXHAUSTED"),
-    _canonical("exhausted.daily", E.RATE_LIMITED, "daily_quota", "RESOURCE_EXHAUSTED", facts=words("quota_per_day"), weight=3),
-    _canonical("exhausted.tokens", E.RATE_LIMITED, "tokens", "RESOURCE_EXHAUSTED", facts=words("quota_tokens"), weight=2),
-    _canonical("unavailable", E.SERVER, "unavailable", "UNAVAILABLE"),
-    _canonical("internal", E.SERVER, "internal", "INTERNAL UNKNOWN DATA_LOSS"),
-    _canonical("deadline", E.SERVER, "deadline_exceeded", "DEADLINE_EXCEEDED"),
-    _canonical("conflict", E.SERVER, "conflict", "ABORTED ALREADY_EXISTS"),
+    _code("rate.dailyLimit", E.RATE_LIMITED, "daily_quota", "dailyLimitExceeded QUOTA_EXHAUSTED"),
+    _canonical("unauthenticated", E.AUTH, "invalid_key", 401, "UNAUTHENTICATED"),
+    _canonical("denied", E.AUTH, "permission_denied", 403, "PERMISSION_DENIED"),
+    _canonical("not_found", E.NOT_FOUND, "model", 404, "NOT_FOUND"),
+    _canonical("argument", E.BAD_REQUEST, "invalid_parameter", 400, "INVALID_ARGUMENT OUT_OF_RANGE"),
+    _canonical("precondition", E.BAD_REQUEST, "failed_precondition", 400, "FAILED_PRECONDITION"),
+    _canonical("exhausted", E.RATE_LIMITED, "requests", 429, "RESOURCE_EXHAUSTED"),
+    _canonical("exhausted.daily", E.RATE_LIMITED, "daily_quota", 429, "RESOURCE_EXHAUSTED", facts=words("quota_per_day"), weight=3),
+    _canonical("exhausted.tokens", E.RATE_LIMITED, "tokens", 429, "RESOURCE_EXHAUSTED", facts=words("quota_tokens"), weight=2),
+    _canonical("unavailable", E.SERVER, "unavailable", 503, "UNAVAILABLE"),
+    _canonical("internal", E.SERVER, "internal", 500, "INTERNAL UNKNOWN DATA_LOSS"),
+    _canonical("deadline", E.SERVER, "deadline_exceeded", 504, "DEADLINE_EXCEEDED"),
+    _canonical("conflict", E.SERVER, "conflict", 409, "ABORTED ALREADY_EXISTS"),
     # The reason beside a status that says nothing: a call that Google itself cancelled.
     _code("backend", E.SERVER, "internal", "backendError", generic=True),
     # In-stream and Interactions errors carry lower-case names.
@@ -64,6 +65,7 @@ CODES: Final = (
 
 FINISH: Final = (
     _finish("max_tokens", E.TRUNCATED, "max_tokens", "MAX_TOKENS incomplete"),
+    _finish("reasoning", E.TRUNCATED, "reasoning_tokens", "MAX_TOKENS incomplete", facts=words("only_reasoning")),
     _finish("continuation", E.TRUNCATED, "other", "CONTINUATION requires_continuation"),
     _finish("safety", E.OUTPUT_BLOCKED, "safety", "SAFETY"),
     _finish("blocklist", E.OUTPUT_BLOCKED, "blocklist", "BLOCKLIST"),
@@ -75,12 +77,12 @@ FINISH: Final = (
     _finish("model_armor", E.OUTPUT_BLOCKED, "guardrail", "MODEL_ARMOR"),
     _finish("escalation", E.PROMPT_BLOCKED, "other", "ESCALATION"),
     _finish("account", E.AUTH, "account_disabled", "PUP_LIMITED_DISABLED"),
-    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "MALFORMED_FUNCTION_CALL"),
+    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE"),
     _finish("unexpected_call", E.TOOL_PROTOCOL, "unexpected_call", "UNEXPECTED_TOOL_CALL"),
     _finish("too_many_calls", E.TOOL_PROTOCOL, "too_many_calls", "TOO_MANY_TOOL_CALLS"),
     _finish("history", E.BAD_REQUEST, "malformed_history", "MISSING_THOUGHT_SIGNATURE"),
     _finish("no_image", E.UNKNOWN, "empty_response", "NO_IMAGE"),
-    _finish("other", E.UNKNOWN, "other", "OTHER IMAGE_OTHER MALFORMED_RESPONSE"),
+    _finish("other", E.UNKNOWN, "other", "OTHER IMAGE_OTHER"),
     _finish("budget", E.CALL_BUDGET, "token_limit", "budget_exceeded"),
     _finish("failed", E.SERVER, "other", "failed"),
 )
@@ -96,6 +98,7 @@ BLOCK: Final = (
 )
 
 OTHERS: Final = (
+    *account(_DIALECT),
     Rule("google.block.unrecognised", E.PROMPT_BLOCKED, "other", dialects=_DIALECT.only, facts=words("blocked"), kind="finish_reason"),
     Rule("google.image.filtered", E.OUTPUT_BLOCKED, "image_safety", dialects=_DIALECT.only, facts=words("image_filtered")),
     Rule("google.stream.garbled", E.UNKNOWN, "unexpected_body", exceptions=words("google.genai.UnknownApiResponseError"), weight=4),
@@ -110,8 +113,7 @@ OTHERS: Final = (
     _said("too_large", E.BAD_REQUEST, "request_too_large", {400}, "request payload size exceeds"),
     _said("blocked", E.PROMPT_BLOCKED, "safety", {400}, "violate google's responsible ai practices",
           "safety filter threshold prohibited"),
-    _said("billing", E.CALL_BUDGET, "billing", {400, 429}, "prepayment credits are depleted", "only accessible to billed users"),
-    _said("spend_limit", E.CALL_BUDGET, "spend_limit", {429}, "monthly spending cap"),
+    _said("billing", E.CALL_BUDGET, "billing", {400, 429}, "only accessible to billed users"),
     # Vertex names the quota in the text only.
     _said("rate.tokens", E.RATE_LIMITED, "tokens", {429}, "tokens_per_minute"),
     _said("account", E.AUTH, "account_disabled", {403}, "for violation of terms"),

@@ -24,6 +24,9 @@ def _in_both_cases(rows: Iterable[Rule]) -> Iterator[Rule]:
 _OWN: Final = (
     _finish("length", E.TRUNCATED, "max_tokens",
             "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"),
+    _finish("length.reasoning", E.TRUNCATED, "reasoning_tokens",
+            "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete",
+            facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window",
             "model_length model_context_window_exceeded context_length_exceeded context_window"),
     # vLLM ends an answer that goes round in circles; a limit of messages is none of tokens.
@@ -35,6 +38,7 @@ _OWN: Final = (
     _finish("refusal", E.OUTPUT_BLOCKED, "refusal", "refusal"),
     _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened output_guardrail_triggered"),
     _finish("guardrail.input", E.PROMPT_BLOCKED, "guardrail", "input_guardrail_triggered"),
+    _finish("guardrail.traced", E.PROMPT_BLOCKED, "guardrail", "guardrail_intervened", facts=words("input_stage")),
     _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "function_call_filter malformed_tool_use"),
     _finish("resource", E.SERVER, "overloaded", "insufficient_system_resource"),
     _finish("network", E.SERVER, "upstream", "network_error"),

@@ -1,0 +1,39 @@
+"""Rows of the mistral dialect: La Plateforme through mistralai, whose errors are flat and whose codes are numbers.
+
+Numbers as Mistral's error bodies show them; everything else is openai's dialect, which Mistral speaks otherwise.
+"""
+
+from typing import Final
+
+from llm_errors.rules import openai
+from llm_errors.rules._dialect import Dialect
+from llm_errors.rules._rule import words
+from llm_errors.taxonomy import ErrorClass as E
+
+_DIALECT = Dialect("mistral")
+_code, _finish, _says = _DIALECT.code, _DIALECT.finish, _DIALECT.says
+
+CODES: Final = (
+    _code("rate", E.RATE_LIMITED, "requests", "1300", status=frozenset({429})),
+    _code("overloaded", E.SERVER, "overloaded", "3505", status=frozenset({429, 503})),
+    _code("model", E.NOT_FOUND, "model", "1500", status=frozenset({400, 404})),
+    _code("history", E.BAD_REQUEST, "malformed_history", "3230", status=frozenset({400})),
+    _code("request", E.BAD_REQUEST, "invalid_parameter", "3051", status=frozenset({400})),
+)
+TEXTS: Final = (
+    _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 422}),
+          "too large for model with", "maximum context length"),
+    _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400, 422}),
+          "expected last role", "unexpected role", "not the same number of function calls and responses"),
+    _says("overloaded", E.SERVER, "overloaded", frozenset({429}), "service tier capacity exceeded"),
+    _says("budget", E.CALL_BUDGET, "spend_limit", frozenset({402, 403, 429}), "monthly usage limit", "usage limit exceeded"),
+)  # fmt: skip
+FINISH: Final = (
+    _finish("window", E.TRUNCATED, "context_window", "model_length"),
+    _finish("error", E.SERVER, "other", "error", generic=True),
+    _finish("length", E.TRUNCATED, "max_tokens", "length"),
+    _finish("reasoning", E.TRUNCATED, "reasoning_tokens", "length", facts=words("only_reasoning")),
+)
+
+_OWN: Final = (*CODES, *TEXTS, *FINISH)
+ROWS: Final = (*_OWN, *_DIALECT.adopt(openai.SHARED, _OWN))

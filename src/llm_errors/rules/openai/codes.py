@@ -1,0 +1,272 @@
+"""Codes and types of errors in the openai dialect, of OpenAI and of the many that speak its wire format.
+
+Sources: the literals of the openai SDK; the error tables of Azure, OpenRouter, DeepSeek, Huawei, Alibaba, Volcengine,
+Moonshot, Together, Fireworks, Cerebras, Groq, xAI, watsonx, Databricks, Vercel and Portkey; the error bodies of vLLM,
+llama.cpp, TGI, LiteLLM and new-api as public reports show them.
+"""
+
+from typing import Final
+
+from llm_errors.rules._dialect import Dialect
+from llm_errors.rules._rule import words
+from llm_errors.taxonomy import ErrorClass as E
+
+_DIALECT = Dialect("openai")
+_code, _status = _DIALECT.code, _DIALECT.status
+
+
+CODES: Final = (
+    _code("quota", E.CALL_BUDGET, "insufficient_quota",
+          "insufficient_quota insufficient_user_quota quota_exceeded quotaexceeded exceeded_current_quota_error"
+          " allocationquota.freetieronly free_quota_exceeded pre_consume_token_quota_failed"
+          " modelarts.81005 modelarts.4207 token_quota_reached quota_exhausted free_quota_exhausted"
+          " failedoperation.resourcepackexhausted failedoperation.freeresourcepackexhausted consumption_limit_reached"
+          " monthly_quota_exceeded plan_limit_exceeded quota_limit_exceeded"),
+    _code("billing", E.CALL_BUDGET, "billing",
+          "billing_not_active credit_balance_exhausted insufficient_balance insufficient_credits billing_error"
+          " payment_required account_balance_insufficient insufficient_balance_error arrearage accountoverdueerror"
+          " not_enough_balance credit_limit payment_required_error insufficient_funds customer_verification_required"
+          " operationdenied.serviceoverdue serviceoverdue prepaidbilloverdue postpaidbilloverdue commoditynotpurchased"
+          " resourceunavailable.inarrears resourceunavailable.lowbalance account_overdue no_credits out_of_credits"
+          " insufficient_credit low_balance balance_not_enough insufficient_account_balance user_balance_not_enough"
+          " failedoperation.servicestop invalidpaymentinstrument weight_exceeds_budget"),
+    _code("spend_limit", E.CALL_BUDGET, "spend_limit",
+          "billing_hard_limit_reached usage_limit_exceeded usage_limit_reached project_spend_limit_exceeded"
+          " organization_spend_limit_exceeded organization_usage_limit_exceeded budget_exceeded spend_limit_reached"
+          " setlimitexceeded blocked_api_access spend_cap_reached spending_limit_exceeded key_limit_exceeded"
+          " in_flight_budget_exhausted usage_limit exceededbudget budgetexceedederror max_budget_exceeded"),
+    _code("spend_limit.suspended", E.CALL_BUDGET, "spend_limit",
+          "precondition_failed",
+          says=("spending limit", "failure to pay")),
+    # OpenRouter's budget of tokens; others name a limit of a minute or of a prompt so, with the status for it.
+    _code("spend_limit.tokens", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", status=frozenset({400, 402})),
+    _code("spend_limit.tokens.generic", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", generic=True),
+    _status("rate.requests", E.RATE_LIMITED, "requests", 429,
+          "rate_limit_exceeded requests rate_limit_error rate_limit_reached_error too_many_requests throttling"
+          " too_many_requests_error ratelimitreached rate_limit rate_limited ratelimited request_limit_exceeded"
+          " throttling_error throttlingexception toomanyrequestsexception rate_limit_reached ratelimit throttled"
+          " throttled_exception quota_rate_limit limitexceeded limit_exceeded"),
+    # Limits of one kind, which no text about an account stands beside.
+    _code("rate.requests.named", E.RATE_LIMITED, "requests",
+          "limit_requests limit_burst_rate throttling.ratequota throttling.burstrate rpm_rate_limit_exceeded"
+          " ratelimitexceeded.endpointrpmexceeded modelaccountrpmratelimitexceeded accountratelimitexceeded"
+          " request_quota_exceeded model_rate_limit modelarts.81101 apiaccountrpmratelimitexceeded requestbursttoofast"
+          " modelaccountipmratelimitexceeded dynamic_request_limited requests_per_minute_exceeded"
+          " rate_limit_reached_requests preemptible_rpm_rate_limit_exceeded user_rate_limit_exceeded"
+          " cluster_rate_limit_exceeded requestlimitexceeded rpm_limit_exceeded"),
+    # A router's limit is another matter than that of the provider behind it.
+    _code("rate.upstream", E.RATE_LIMITED, "upstream", "rate_limit_exceeded", facts=words("upstream"), weight=1),
+    _code("rate.tokens", E.RATE_LIMITED, "tokens",
+          "tokens limit_tokens token_quota_exceeded too_many_tokens_error tpm_rate_limit_exceeded"
+          " throttling.allocationquota ratelimitexceeded.endpointtpmexceeded modelaccounttpmratelimitexceeded"
+          " modelarts.81103 dynamic_token_limited tokens_per_minute_exceeded preemptible_tpm_rate_limit_exceeded"
+          " tpm_limit_exceeded input_tokens_per_minute output_tokens_per_minute",
+          weight=1),
+    _code("rate.quota", E.RATE_LIMITED, "service_quota", "servicequotaexceededexception"),
+    _code("rate.too_large", E.RATE_LIMITED, "request_too_large_for_rate",
+          "rate_limit_exceeded tokens",
+          facts=words("exceeds_limit"), weight=2, kind="message"),
+    _code("rate.too_large.413", E.RATE_LIMITED, "request_too_large_for_rate",
+          "rate_limit_exceeded tokens",
+          status=frozenset({413}), weight=2),
+    _code("rate.daily", E.RATE_LIMITED, "daily_quota",
+          "tokens_per_day requests_per_day daily_limit_exceeded daily_quota_exceeded rpd_limit_exceeded tpd_limit_exceeded",
+          weight=1),
+    # The code of a limit is the same whatever its period; only the text names it.
+    _code("rate.daily.said", E.RATE_LIMITED, "daily_quota",
+          "rate_limit_exceeded tokens requests rate_limit_reached_error token_quota_exceeded request_quota_exceeded"
+          " ratelimitreached",
+          says=("per day", "tpd rate limit", "rpd rate limit", "userbymodelbyday"), weight=1),
+    # Azure's code is the status again, or the same for both limits; only the text says which one it is.
+    _code("rate.tokens.said", E.RATE_LIMITED, "tokens",
+          "rate_limit_exceeded throttling_error rate_limit_error",
+          says=("exceeded token rate limit", "limit type: tokens", "tpm limit reached"), weight=1),
+    _code("rate.concurrency.said", E.RATE_LIMITED, "concurrency",
+          "rate_limit_reached_error ratelimitreached rate_limit_exceeded throttling_error rate_limit_error",
+          says=("concurrency:", "limit type: max_parallel_requests", "userconcurrentrequests"), weight=1),
+    _code("rate.concurrency", E.RATE_LIMITED, "concurrency",
+          "concurrency_limit_exceeded too_many_concurrent_requests throttling.concurrency inflightbatchsizeexceeded"
+          " concurrency_limit_reached concurrent_limit_exceeded failedoperation.engineserverlimitexceeded",
+          weight=1),
+    _code("key", E.AUTH, "invalid_key",
+          "invalid_api_key incorrect_api_key incorrect_api_key_error invalid_token token_not_valid wrong_api_key"
+          " token_not_found_in_db invalid_iam_token invalidapikey unrecognizedclientexception"
+          " invalidsignatureexception modelarts.81003 authentication_token_not_valid invalid_key bad_api_key"
+          " invalidsubscriptionkey accessdeniedduetoinvalidsubscriptionkey invalid_credentials mismatched_project"
+          " mismatched_organization failed_to_auth invalid_access_token"),
+    _status("key.status", E.AUTH, "invalid_key", 401,
+          "authentication_error invalid_authentication unauthorized auth_error invalid_auth authentication"
+          " invalid_authentication_error authenticationerror authentication_failed unauthenticated"
+          " unauthorized_error autherror authfailure"),
+    _code("key.expired", E.AUTH, "expired",
+          "expired_api_key token_expired api_key_expired expired_token expired_key expiredtokenexception"
+          " authentication_token_expired"),
+    _code("key.missing", E.AUTH, "missing_key", "missing_api_key no_api_key missing_authorization_header modelarts.81002"),
+    _code("denied", E.AUTH, "permission_denied",
+          "ip_not_authorized insufficient_permissions invalid_organization organization_must_be_verified"
+          " key_model_access_denied team_model_access_denied user_model_access_denied org_model_access_denied"
+          " model_terms_required no_access model.accessdenied app.accessdenied workspace.accessdenied"
+          " accessdenied.unpurchased operationdenied.servicenotopen usage_not_included modelarts.81004"
+          " modelarts.81015 modelarts.81109 model_permission_blocked_org model_permission_blocked_project"
+          " authorization_rejected user_authorization_failed no_model_permission no_parameter_permission"
+          " missing_scope modelidaccessdisabled servicenotactivated feature_disabled model_access_denied"),
+    _status("denied.status", E.AUTH, "permission_denied", 403,
+          "permission_error permission_denied permission_denied_error permissiondenied access_denied accessdenied"
+          " forbidden forbidden_error accessdeniedexception access_deny operationdenied unauthorizedoperation"
+          " not_authorized notauthorized permissionerror"),
+    _code("region", E.AUTH, "region", "unsupported_country_region_territory"),
+    _code("account", E.AUTH, "account_disabled",
+          "account_deactivated organization_deactivated account_suspended access_terminated organization_restricted"
+          " account_disabled invalidaccountstatus account_inactive user_blocked account_locked user_deactivated"
+          " organization_disabled account_banned"),
+    _code("model", E.NOT_FOUND, "model",
+          "model_not_found model_not_available invalid_model model_deprecated model_decommissioned model_not_exist"
+          " unknown_model unavailable_model model_not_supported modelnotfound modelnotopen no_such_model model_offline"
+          " invalidendpointormodel.notfound resourcenotfoundexception resource_not_found_error modelarts.81009"
+          " model_no_support_for_function model_retired model_end_of_life invalid_model_id mismatchedmodel"
+          " model_not_found_error resource_does_not_exist invalidparametervalue.model"),
+    _status("model.status", E.NOT_FOUND, "model", 404, "not_found_error notfounderror not_found notfound"),
+    # llama.cpp's word for a path that it does not serve.
+    _code("model.path", E.NOT_FOUND, "resource", "not_found_error", says=("file not found",), weight=1),
+    _code("deployment", E.NOT_FOUND, "deployment", "deploymentnotfound deployment_not_found endpoint_not_found closedendpoint"
+          " invalidendpoint.closedendpoint deployment_disabled"),
+    _code("resource", E.NOT_FOUND, "resource",
+          "resource_not_found previous_response_not_found file_not_found conversation_not_found"
+          " vector_store_not_found modelarts.81108 response_not_found item_not_found thread_not_found project_not_found"
+          " space_id_not_found workspacenotfound"),
+    _code("context", E.BAD_REQUEST, "context_overflow",
+          "context_length_exceeded context_window_exceeded exceed_context_size_error context_overflow"
+          " model_context_window_exceeded max_prompt_tokens_exceeded input_too_long tokens_too_long prompt_too_long"
+          " outofcontexterror context_length_error max_context_length_exceeded input_tokens_exceeded"
+          " contextwindowexceedederror contextlengthexceeded contextwindowexceeded invalid_request_prompt_too_long"),
+    # A limit of length holds for any parameter: only a prompt that is too long can be compressed.
+    _code("context.length", E.BAD_REQUEST, "context_overflow",
+          "string_above_max_length string_too_long array_above_max_length",
+          facts=words("prompt_parameter"), weight=1),
+    _code("length", E.BAD_REQUEST, "invalid_parameter", "string_above_max_length array_above_max_length"),
+    # llama.cpp reports an overflow in mid-generation as its own error.
+    _code("context.server", E.BAD_REQUEST, "context_overflow",
+          "server_error",
+          says=("context size has been exceeded", "exceeds the available context size",
+                "increase the physical batch size"), weight=1),
+    _code("too_large", E.BAD_REQUEST, "request_too_large",
+          "max_tokens_per_request tokens_limit_reached string_too_long badrequest.toolarge"
+          " request_entity_too_large body_too_large"),
+    _status("too_large.status", E.BAD_REQUEST, "request_too_large", 413, "request_too_large payload_too_large"),
+    _code("too_large.413", E.BAD_REQUEST, "request_too_large", "server_error", status=frozenset({413}), weight=1),
+    _code("parameter", E.BAD_REQUEST, "invalid_parameter",
+          "invalid_value missing_required_parameter unknown_parameter invalid_type invalid_request_format"
+          " validation_error integer_below_min_value integer_above_max_value decimal_above_max_value"
+          " decimal_below_min_value invalid_function_parameters invalid_json_schema missing_parameter"
+          " invalid_parameter empty_array missingparameter bad_request_body convert_request_failed"
+          " invalid_parameter_value invalid_input_argument invalid_request_entity malformed_json invalid_messages"
+          " missing_content incorrect_max_tokens invalid_argument_error invalidargumenterror validationerror"
+          " invalid_response_format invalid_reasoning_effort"),
+    _code("unsupported", E.BAD_REQUEST, "unsupported",
+          "unsupported_parameter unsupported_value unsupported_model operation_not_supported operationnotsupported"
+          " unsupported_media_type not_supported unsupported_api_for_model unsupportedoperation unsupported_operation"
+          " background_mode_not_supported"),
+    # llama.cpp calls its own error what its templates and options refuse in a request.
+    _code("unsupported.server", E.BAD_REQUEST, "unsupported", "server_error", says=("provide the mmproj",), weight=1),
+    _code("history.server", E.BAD_REQUEST, "malformed_history",
+          "server_error",
+          says=("system message must be at the beginning", "conversation roles must alternate",
+                "failed to parse tool call arguments as json"), weight=1),
+    _code("history", E.BAD_REQUEST, "malformed_history",
+          "invalid_request_message_order invalid_message invalid_encrypted_content"),
+    # OpenAI's word for a prompt that its policy refuses.
+    _code("history.openrouter", E.BAD_REQUEST, "malformed_history", "invalid_prompt", providers=words("openrouter")),
+    _code("media", E.BAD_REQUEST, "invalid_media",
+          "invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small"
+          " image_parse_error invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file"
+          " image_file_not_found failed_to_download_image image_content_error invalid_audio audio_too_short"
+          " unsupported_file invalid_file sanitizer_server_error unsupported_file_mimetype"
+          " unsupported_image_format image_not_found image_download_failed modelarts.81118 invalidfile"
+          " invalidparameter.oversizedimage oversizedimage invalidimageurl invalidimageresolution invalidurl"
+          " invalidimageurl.emptyurl invalidimageurl.invalidformat invalid_media image_size_exceeded"),
+    _code("precondition", E.BAD_REQUEST, "failed_precondition", "data_residency_mismatch zero_data_retention invalid_state"),
+    _code("precondition.generic", E.BAD_REQUEST, "failed_precondition", "precondition_failed", generic=True),
+    _code("tool", E.TOOL_PROTOCOL, "malformed_call", "tool_use_failed tool_call_failed output_parse_failed tool_call_parse_error"),
+    # TGI's kinds of errors: plain words, which yield to the status.
+    _code("tgi.tool", E.TOOL_PROTOCOL, "malformed_call", "tool_error", generic=True),
+    _code("tgi.generation", E.SERVER, "model_error", "generation incomplete_generation", generic=True),
+    _code("tgi.request", E.BAD_REQUEST, "invalid_parameter", "validation template_error", generic=True),
+    # Ollama calls its own error what the model wrote.
+    _code("tool.said", E.TOOL_PROTOCOL, "malformed_call", "api_error", says=("error parsing tool call",), weight=1),
+    _code("json", E.TOOL_PROTOCOL, "schema_mismatch", "json_validate_failed json_schema_validation_failed"),
+    _code("blocked", E.PROMPT_BLOCKED, "content_filter",
+          "content_filter responsibleaipolicyviolation data_inspection_failed content_filtered sensitive_content"
+          " contentfilter datainspectionfailed sensitivecontentdetected prompt_blocked"
+          " inputtextsensitivecontentdetected inputimagesensitivecontentdetected inputvideosensitivecontentdetected"
+          " inputaudiosensitivecontentdetected modelarts.81011 inputtextriskdetection inputimageriskdetection"
+          " contentsecuritydetectionerror system_unsafe user_setting_unsafe functions_unsafe unsafe_request"
+          " operationdenied.textillegaldetected operationdenied.imageillegaldetected content_blocked"
+          " sensitive_content_detected risk_control content_risk input_data_inspection_failed"),
+    _code("blocked.rule", E.PROMPT_BLOCKED, "blocklist", "faqruleblocked customroleblocked"),
+    _code("blocked.output", E.OUTPUT_BLOCKED, "content_filter",
+          "outputtextsensitivecontentdetected outputimagesensitivecontentdetected"
+          " outputvideosensitivecontentdetected outputaudiosensitivecontentdetected outputtextriskdetection"
+          " outputimageriskdetection output_data_inspection_failed"),
+    _code("blocked.infringement", E.OUTPUT_BLOCKED, "recitation", "ipinfringementsuspect"),
+    _code("blocked.output.said", E.OUTPUT_BLOCKED, "content_filter",
+          "data_inspection_failed datainspectionfailed",
+          says=("output data may contain",), weight=1),
+    _code("blocked.jailbreak", E.PROMPT_BLOCKED, "jailbreak",
+          "content_filter responsibleaipolicyviolation",
+          facts=words("jailbreak")),
+    _code("blocked.policy", E.PROMPT_BLOCKED, "prohibited_content",
+          "invalid_prompt cyber_policy bio_policy misalignment_policy_violation contentpolicyviolationerror"
+          " content_policy_violation_error"),
+    _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation",
+          "moderation_blocked content_policy_violation image_content_policy_violation moderation_error"
+          " input_moderation safety_violation sensitive_words_detected"),
+    # An image may have been made before it is blocked: the error says at which stage that was.
+    _code("blocked.moderation.output", E.OUTPUT_BLOCKED, "image_safety",
+          "moderation_blocked",
+          facts=words("output_stage")),
+    # A guardrail's trace tells input from output; without one it is taken to be the output.
+    _code("blocked.guardrail", E.OUTPUT_BLOCKED, "guardrail",
+          "guardrail_blocked guardrail_intervened guardrail_raised_exception hooks_failed guardrail_violation"
+          " output_guardrail_triggered"),
+    _code("blocked.guardrail.input", E.PROMPT_BLOCKED, "guardrail",
+          "guardrail_blocked guardrail_intervened guardrail_raised_exception hooks_failed guardrail_violation",
+          facts=words("input_stage")),
+    _code("blocked.guardrail.prompt", E.PROMPT_BLOCKED, "guardrail", "input_guardrail_triggered"),
+    _code("refusal", E.OUTPUT_BLOCKED, "refusal", "refusal"),
+    _code("max_tokens", E.TRUNCATED, "max_tokens", "max_tokens_exceeded"),
+    _status("server", E.SERVER, "internal", 500,
+          "server_error internal_error internal_server_error internalservererror internalfailure api_internal_error"
+          " internalserviceerror internalserverexception internalerror systemerror system_error"
+          " dispatch_internal_error engine_internal_error"),
+    _code("overloaded", E.SERVER, "overloaded",
+          "server_overloaded engine_overloaded engine_overloaded_error overloaded_error overloaded flex_unavailable"
+          " slow_down server_busy model_overloaded nocapacity no_capacity capacity_exceeded over_capacity"
+          " queue_exceeded model_at_capacity insufficient_system_resource server_is_overloaded serveroverloaded"
+          " service_tier_capacity_exceeded provider_overloaded service_overloaded system_busy out_of_capacity"),
+    _code("overloaded.said", E.SERVER, "overloaded", "server_error", says=("currently overloaded",), weight=1),
+    _code("unavailable", E.SERVER, "unavailable",
+          "model_unavailable no_db_connection get_channel_failed channel:no_available_key modelunavailable"
+          " no_providers_available"),
+    _status("unavailable.status", E.SERVER, "unavailable", 503,
+          "service_unavailable service_unavailable_error unavailable serviceunavailable unavailable_error"
+          " serviceunavailableexception temporarily_unavailable service_not_available"),
+    _code("not_ready", E.SERVER, "model_not_ready",
+          "model_not_ready model_loading loading_model modelnotreadyexception modelloadingerror"),
+    _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception unexpected_output modelservicefailed"),
+    _code("deadline", E.SERVER, "deadline_exceeded",
+          "vector_store_timeout deadline_exceeded channel:response_time_exceeded apig.0203"),
+    _code("timeout", E.TIMEOUT, "provider", "request_timeout timeout timeout_error modeltimeoutexception user_request_timeout requesttimeout"
+          " responsetimeout internalerror.timeout"),
+    _code("upstream", E.SERVER, "upstream",
+          "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
+          " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
+          " failed_dependency"),
+    _code("conflict", E.SERVER, "conflict", "conversation_locked conflict_error resource_conflict"),
+    # These say little: the HTTP status, where there is one, says more.
+    _code("generic.request", E.BAD_REQUEST, "invalid_parameter",
+          "invalid_request_error invalid_request badrequesterror bad_request badrequest invalid_argument"
+          " bad_request_error validationexception invalid_parameter_error invalidparameter unprocessable"
+          " modelarts.81001",
+          generic=True),
+    _code("generic.server", E.SERVER, "internal", "api_error server", generic=True),
+)  # fmt: skip
