@@ -98,7 +98,7 @@ def _is_message(evidence: Evidence, row: Rule) -> bool:
 def _code(signals: Signals, row: Rule) -> str:
     """The raw value that decided, or else the most specific one there is."""
     evidence = signals.evidence
-    decided = next((code for spelt, code in signals.codes.items() if row.decided_by(spelt)), "")
+    decided = next((code for spelt, code in signals.all_codes.items() if row.decided_by(spelt)), "")
     natural = evidence.finish_reason or evidence.block_reason
     if row.finish or row.block:
         return natural
@@ -155,7 +155,7 @@ def _best(index: Index, signals: Signals) -> Rule | None:
 def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int]]:
     """Rows found by a key of the evidence, with the depth in the chain of causes and the place in a list of names."""
     e = signals.evidence
-    for place, code in enumerate(signals.codes):
+    for place, code in enumerate(signals.all_codes):
         yield from ((row, 0, place) for row in index.get(("code", code), ()))
     for key in (("finish", e.finish_reason), ("block", e.block_reason), ("status", e.status or 0)):
         yield from ((row, 0, 0) for row in index.get(key, ()))

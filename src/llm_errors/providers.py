@@ -158,8 +158,9 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
 )  # fmt: skip
 
 _BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}
-_DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | {"litellm": "openai"}
-"""litellm writes every provider's errors in openai's shape."""
+_RAISED_ELSEWHERE: Final = {"litellm": "openai", "botocore": "bedrock", "mistralai": "mistral", "cohere": "cohere"}
+"""SDKs whose calls are not observed and whose exceptions are read. litellm writes every provider's errors as openai does."""
+_DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | _RAISED_ELSEWHERE
 
 
 def names(sdks: Iterable[Sdk] = SDKS) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ REPORTED = {
     "llama.cpp: context": (
         400, nested("too big", code=400, type="exceed_context_size_error"), "BAD_REQUEST/context_overflow"),
     "llama.cpp: loading": (
-        503, nested("Loading model", code=503, type="unavailable_error"), "SERVER/unavailable"),
+        503, nested("Loading model", code=503, type="unavailable_error"), "SERVER/model_not_ready"),
     "lm studio: context": (
         400, {"error": "Trying to keep 9 tokens. The model is loaded with context length of only 8 tokens"},
         "BAD_REQUEST/context_overflow"),

@@ -1,6 +1,6 @@
 """One row of knowledge: conditions joined by AND, and the class and reason it gives."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -145,7 +145,7 @@ class Rule:
             (not self.dialects or signals.dialect in self.dialects)
             and (not self.providers or e.provider in self.providers)
             and (not self.status or e.status in self.status or (self.refines and signals.may_refine(self.status)))
-            and (not self.codes or not signals.codes.keys().isdisjoint(self._codes))
+            and (not self.codes or not self._sent(signals).isdisjoint(self._codes))
             and (not self.types or not signals.codes.keys().isdisjoint(self._types))
             and (not self.finish or e.finish_reason in self.finish)
             and (not self.block or e.block_reason in self.block)
@@ -155,6 +155,10 @@ class Rule:
             and (signals.messages or self.evidence != "message")
             and (not self.says or signals.says(self.says))
         )
+
+    def _sent(self, signals: Signals) -> Set[str]:
+        """The codes that count. In a text one that says no more than a status is a word like any other."""
+        return (signals.codes if self.names or self.generic else signals.all_codes).keys()
 
     def _raised(self, e: Evidence) -> bool:
         return any(

@@ -34,7 +34,8 @@ def spelling(code: str) -> str:
 class Signals:
     """One evidence as rows see it.
 
-    `codes` are the spellings of all codes, the most specific first, each with the code as it was sent. `named` are the
+    `codes` are the spellings of all codes, the most specific first, each with the code as it was sent; `all_codes` are
+    those and the ones that only a text holds. `named` are the
     HTTP statuses that codes repeat; a text that refines such a status may decide, too. Where an error inside HTTP 200
     names no status at all (`is_bare`), every text may.
     """
@@ -43,11 +44,8 @@ class Signals:
         self.evidence = evidence
         self.messages = messages
         self.dialect = dialect or evidence.dialect
-        sent = (*evidence.codes, *(in_text(evidence.message) if messages else ()))
-        self.codes: dict[str, str] = {}
-        for code in sent:
-            for spelt in _spellings(code):
-                self.codes.setdefault(spelt, code)
+        self.codes = _spelt(evidence.codes)
+        self.all_codes = _spelt((*evidence.codes, *in_text(evidence.message))) if messages else self.codes
         self.named: frozenset[int] = frozenset()
         self.is_bare = False
 
@@ -66,6 +64,14 @@ class Signals:
     @cached_property
     def _own_words(self) -> str:
         return _QUOTED.sub(" ", self._lowered)
+
+
+def _spelt(codes: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for code in codes:
+        for spelt in _spellings(code):
+            found.setdefault(spelt, code)
+    return found
 
 
 def _spellings(code: str) -> Iterator[str]:

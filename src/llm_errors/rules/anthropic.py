@@ -46,6 +46,7 @@ CODES: Final = (
           weight=1),
     _code("deadline", E.SERVER, "deadline_exceeded", "timeout_error"),
     _code("timeout", E.TIMEOUT, "provider", "timeout_error", status=frozenset({408}), weight=1),
+    _code("precondition", E.BAD_REQUEST, "failed_precondition", "heartbeat_precondition_failed"),
     _code("conflict", E.SERVER, "conflict",
           "conflict_error memory_path_conflict_error memory_precondition_failed_error"),
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter", "invalid_request_error", generic=True),

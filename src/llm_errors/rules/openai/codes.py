@@ -53,7 +53,7 @@ CODES: Final = (
           " request_quota_exceeded model_rate_limit modelarts.81101 apiaccountrpmratelimitexceeded requestbursttoofast"
           " modelaccountipmratelimitexceeded dynamic_request_limited requests_per_minute_exceeded"
           " rate_limit_reached_requests preemptible_rpm_rate_limit_exceeded user_rate_limit_exceeded"
-          " cluster_rate_limit_exceeded requestlimitexceeded rpm_limit_exceeded"),
+          " cluster_rate_limit_exceeded rpm_limit_exceeded"),
     # A router's limit is another matter than that of the provider behind it.
     _code("rate.upstream", E.RATE_LIMITED, "upstream", "rate_limit_exceeded", facts=words("upstream"), weight=1),
     _code("rate.tokens", E.RATE_LIMITED, "tokens",
@@ -195,7 +195,7 @@ CODES: Final = (
     _code("tool.said", E.TOOL_PROTOCOL, "malformed_call", "api_error", says=("error parsing tool call",), weight=1),
     _code("json", E.TOOL_PROTOCOL, "schema_mismatch", "json_validate_failed json_schema_validation_failed"),
     _code("blocked", E.PROMPT_BLOCKED, "content_filter",
-          "content_filter responsibleaipolicyviolation data_inspection_failed content_filtered sensitive_content"
+          "content_filter contentpolicyviolationerror responsibleaipolicyviolation data_inspection_failed content_filtered sensitive_content"
           " contentfilter datainspectionfailed sensitivecontentdetected prompt_blocked"
           " inputtextsensitivecontentdetected inputimagesensitivecontentdetected inputvideosensitivecontentdetected"
           " inputaudiosensitivecontentdetected modelarts.81011 inputtextriskdetection inputimageriskdetection"
@@ -215,8 +215,7 @@ CODES: Final = (
           "content_filter responsibleaipolicyviolation",
           facts=words("jailbreak")),
     _code("blocked.policy", E.PROMPT_BLOCKED, "prohibited_content",
-          "invalid_prompt cyber_policy bio_policy misalignment_policy_violation contentpolicyviolationerror"
-          " content_policy_violation_error"),
+          "invalid_prompt cyber_policy bio_policy misalignment_policy_violation"),
     _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation",
           "moderation_blocked content_policy_violation image_content_policy_violation moderation_error"
           " input_moderation safety_violation sensitive_words_detected"),
