@@ -66,6 +66,8 @@ def _rule(alert: Alert, options: Options, panel: tuple[str, int]) -> dict[str, A
         "for": alert.hold or "0s",
         **({"keepFiringFor": alert.keep} if alert.keep else {}),
         "labels": rule["labels"],
+        "dashboardUid": panel[0],
+        "panelId": panel[1],
         "annotations": {**annotations, "__dashboardUid__": panel[0], "__panelId__": str(panel[1])},
         "isPaused": False,
     }
