@@ -30,9 +30,14 @@ class _Objective:
     percent: float
 
     @property
+    def plain_service(self) -> str:
+        """The service as a DNS label: OpenSLO and Sloth take no slash, as in `namespace/name`."""
+        return re.sub(r"[^a-z0-9]+", "-", self.service.lower()).strip("-")[:40].rstrip("-")
+
+    @property
     def name(self) -> str:
-        """A name that is a DNS label, as OpenSLO demands."""
-        return re.sub(r"[^a-z0-9]+", "-", f"llm-availability-{self.service}".lower()).strip("-")[:63]
+        """What the objective is called."""
+        return f"llm-availability-{self.plain_service}"
 
 
 def open_slo(options: Options) -> list[dict[str, Any]]:
@@ -77,8 +82,8 @@ def _open_slo(objective: _Objective, options: Options) -> dict[str, Any]:
         "metadata": {"name": objective.name, "displayName": f"LLM availability, {objective.service}"},
         "spec": {
             "description": _DESCRIPTION,
-            "service": objective.service,
-            "indicator": {"metadata": {"name": f"{objective.name}-ratio"[:63]}, "spec": indicator},
+            "service": objective.plain_service,
+            "indicator": {"metadata": {"name": f"{objective.name}-ratio"}, "spec": indicator},
             "timeWindow": [{"duration": options.window, "isRolling": True}],
             "budgetingMethod": "Occurrences",
             "objectives": [{"displayName": "available", "target": round(objective.percent / 100, 8)}],
@@ -94,7 +99,7 @@ def _sloth(objective: _Objective, options: Options) -> dict[str, Any]:
     }
     return {
         "version": "prometheus/v1",
-        "service": objective.service,
+        "service": objective.plain_service,
         "slos": [
             {
                 "name": "llm-availability",

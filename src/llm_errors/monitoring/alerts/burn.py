@@ -3,9 +3,9 @@
 
 The short window lets an alert end soon after recovery. A model's burn is a ticket only: fallback may carry the service.
 
-**One page for an outage.** A slower window does not begin to page while a faster one of the same service does, and the
-tier of 3 minutes stays for a quarter of an hour: failures that come and go in waves are one incident. What fires
-already goes on, and windows that begin in the same evaluation all fire.
+**One page for an outage.** A slower window does not begin to page while a faster one of the same service does or has
+just done so, and the tier of 3 minutes stays for a quarter of an hour: failures that come and go in waves are one
+incident. What fires already goes on, and windows that begin in the same evaluation all fire.
 """
 
 from llm_errors.monitoring import promql
@@ -44,16 +44,18 @@ def _burning(scope: Scope, level: str, burn: Burn) -> str:
 
 
 def _unless_faster(scope: Scope, burn: Burn) -> str:
-    """Holds back the start of a page while one over a shorter window fires."""
+    """Holds back the start of a page while one over a shorter window fires, and then until the short window of its
+    own has forgotten that incident: it would page after the repair otherwise."""
     faster = [OUTAGE.window, *(b.long for b in BURNS[: BURNS.index(burn)])]
     own = f'{RULE_SET}="{scope.options.name}"' if scope.options.name else ""
 
     def firing(*windows: str) -> str:
         matchers = (f'alertname="{PAGE}"', 'alertstate="firing"', promql.one_of("window", windows), own)
-        return f"{promql.selector('ALERTS', *matchers)} offset 1s"  # as it was before this evaluation
+        return promql.selector("ALERTS", *matchers)
 
     on = f"on ({', '.join(scope.series.scope)})"
-    return f"unless {on} (\n  {firing(*faster)}\n  unless {on}\n  {firing(burn.long)}\n)"
+    recently = f"last_over_time({firing(*faster)}[{burn.short}] offset 1s)"  # as it was before this evaluation
+    return f"unless {on} (\n  {recently}\n  unless {on}\n  {firing(burn.long)} offset 1s\n)"
 
 
 def _outage(scope: Scope) -> Alert:

@@ -1,9 +1,8 @@
 """Alerts about shares of calls. A minimum of events keeps quiet services quiet.
 
 Shares that users cause must also rise over the week before today, since a steady level is no news; a very high one is
-told whatever the week. All but UNKNOWN are told per
-model, since a mean over models hides the one that changed; UNKNOWN is told per service, because it is the service's
-SLO that may be blind.
+told whatever the week. All but UNKNOWN are told per model, since a mean over models hides the one that changed; UNKNOWN
+is told per service, because it is the service's SLO that may be blind.
 """
 
 from llm_errors import semconv
@@ -31,8 +30,10 @@ def alerts(scope: Scope) -> list[Alert]:
 
 
 def _enough(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
+    """At least the minimum of events; steps of a minute see a burst late, the last 5 minutes see it at once."""
     share = scope.options.shares[key]
-    return promql.sum_by(labels, promql.events(share.window, error)) + f" >= {share.minimum}"
+    within, recent = promql.sum_by(labels, promql.events(share.window, error)), promql.sum_by(labels, error)
+    return f"({within} >= {share.minimum}\nor\n{recent} >= {share.minimum})"
 
 
 def _share(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
