@@ -1,8 +1,8 @@
 # Two commands do everything on a fresh machine with Python and pip: `make demo` and `make test`.
 PYTHON ?= python3
-# Environments of the matrix that `make test` runs; .ci/tests knows each one's share.
+# Environments of the matrix that `make test` runs; tests/environments/run knows each one's share.
 ENVIRONMENTS ?= newest
-RUN = PYTHON="$(PYTHON)" bash .ci/environment
+RUN = PYTHON="$(PYTHON)" bash tests/environments/create
 BIN = .venvs/newest/bin
 
 .PHONY: help demo test check dashboards screenshots stack stack-test bench clean
@@ -13,8 +13,8 @@ demo: ## one bad Monday morning, classified: three views and a trace per class
 	@$(RUN) newest
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/llm-errors demo $(ARGS)
 
-test: ## every test of the chosen environments (ENVIRONMENTS="newest middle oldest peers peers-openlit adk")
-	@set -e; for e in $(ENVIRONMENTS); do PYTHON="$(PYTHON)" bash .ci/tests $$e $(ARGS); done
+test: ## every test of the chosen environments (ENVIRONMENTS="newest middle oldest peers peers-openlit adk python3.10")
+	@set -e; for e in $(ENVIRONMENTS); do PYTHON="$(PYTHON)" bash tests/environments/run $$e $(ARGS); done
 
 check: ## lint, types, layers, and that generated files are what the taxonomy says
 	@$(RUN) newest

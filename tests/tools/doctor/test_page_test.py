@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from llm_errors.testing.provider import Reply
-from llm_errors.tools.doctor import page_test
+from llm_errors.tools.doctor import packages, page_test
 
 pytest.importorskip("openai")
 
@@ -24,5 +24,5 @@ def test_the_call_prints_its_class(provider, reply, wanted):
 
 
 def test_without_the_launcher_the_remedy_is_named(monkeypatch):
-    monkeypatch.setattr(page_test, "which", lambda name: None)
+    monkeypatch.setattr(packages, "launcher", lambda: None)
     assert "llm-errors[otlp]" in page_test.run("openai").remedy

@@ -1,4 +1,4 @@
-"""One finding of an examination: how grave it is, what is so, and what to do about it."""
+"""One finding of an examination: its grade, what is so, and what to do about it."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -9,6 +9,7 @@ class Grade(Enum):
 
     GOOD = "ok"
     NOTE = "note"
+    UNCHECKED = "?"
     FAULT = "FAULT"
 
 
@@ -21,9 +22,9 @@ class Finding:
     remedy: str = ""
 
 
-def good(what: str) -> Finding:
-    """Nothing to do."""
-    return Finding(Grade.GOOD, what)
+def good(what: str, remedy: str = "") -> Finding:
+    """Nothing has to be done."""
+    return Finding(Grade.GOOD, what, remedy)
 
 
 def note(what: str, remedy: str = "") -> Finding:
@@ -31,6 +32,11 @@ def note(what: str, remedy: str = "") -> Finding:
     return Finding(Grade.NOTE, what, remedy)
 
 
+def unchecked(what: str, remedy: str = "") -> Finding:
+    """May keep failures from being reported, and cannot be seen from here."""
+    return Finding(Grade.UNCHECKED, what, remedy)
+
+
 def fault(what: str, remedy: str) -> Finding:
-    """Keeps failures from being seen."""
+    """Keeps failures from being reported."""
     return Finding(Grade.FAULT, what, remedy)

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from shutil import which
 
 from llm_errors import ErrorClass, classify
+from llm_errors.tools.doctor import packages
 from llm_errors.tools.doctor.finding import Finding, fault, good
 
 MODEL = "llm-errors-page-test-no-such-model"
@@ -35,9 +35,9 @@ CALLS: dict[str, Callable[[], None]] = {"openai": _openai, "anthropic": _anthrop
 
 def run(sdk: str) -> Finding:
     """Make the call in a process of its own, instrumented as the application is, and say how it ended."""
-    launcher = which("opentelemetry-instrument")
+    launcher = packages.launcher()
     if launcher is None:
-        return fault("opentelemetry-instrument is not installed", "pip install 'llm-errors[otlp]'")
+        return fault("opentelemetry-instrument is not installed", packages.INSTALL)
     command = [launcher, sys.executable, "-m", "llm_errors.tools.doctor.page_test", sdk]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     ended = done.stdout.strip().splitlines()[-1:] or [f"nothing: {done.stderr.strip().splitlines()[-1:]}"]

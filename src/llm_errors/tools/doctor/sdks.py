@@ -1,5 +1,6 @@
 """Which SDKs are installed, whether every patch point is where it is expected, and whose span will carry the class."""
 
+import re
 from collections.abc import Iterator
 from importlib import import_module, metadata
 
@@ -7,26 +8,28 @@ from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
 from llm_errors.instrument.protocol import Adapter
 from llm_errors.instrumentor import LLMErrorsInstrumentor
-from llm_errors.tools.doctor.finding import Finding, fault, good, note
+from llm_errors.tools.doctor import heard, packages
+from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
 
 
 def examine() -> list[Finding]:
     """Import and patch every installed SDK, in this process only, and report."""
     instrumentor = LLMErrorsInstrumentor()
     mine = not instrumentor.is_instrumented_by_opentelemetry
-    if mine:
-        instrumentor.instrument()
-    try:
-        return list(_all(instrumentor.patcher))
-    finally:
+    with heard.warnings_of("llm_errors"):  # the findings say it
         if mine:
-            instrumentor.uninstrument()
+            instrumentor.instrument()
+        try:
+            return list(_all(instrumentor.patcher))
+        finally:
+            if mine:
+                instrumentor.uninstrument()
 
 
 def _all(patcher: Patcher | None) -> Iterator[Finding]:
-    installed = {a.row.distribution: version for a in ALL if (version := _version(a.row.distribution))}
+    installed = {a.row.distribution: version for a in ALL if (version := packages.version(a.row.distribution))}
     if not installed:
-        yield note("No supported SDK is installed here.", "Run this in the application's environment.")
+        yield unchecked("no supported SDK is installed here", "Run this in the application's environment.")
     if patcher is None:
         yield fault("llm-errors could not be started; its log says why", "Please report the log.")
         return
@@ -34,13 +37,6 @@ def _all(patcher: Patcher | None) -> Iterator[Finding]:
         adapters = [a for a in ALL if a.row.distribution == distribution]
         yield _patches(distribution, version, adapters, patcher)
         yield from _peers(distribution)
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: Patcher) -> Finding:
@@ -54,27 +50,39 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
     states = {t.name: patcher.found.get(t.name, "switched off") for t in targets}
     patched = sum(state == "patched" for state in states.values())
     moved = [t.name for t in targets if states[t.name] == "missing" and not t.optional]
-    tested = " or ".join(f"{distribution}{adapter.row.versions}" for adapter in adapters)
+    tested = " or ".join(dict.fromkeys(adapter.row.versions for adapter in adapters))
     if not patched and set(states.values()) == {"switched off"}:
         return note(f"{distribution} {version}: switched off", "See LLM_ERRORS_DISABLED_SDKS.")
+    oldest = [m[1] for adapter in adapters if (m := re.search(r">=?\s*([\d.]+)", adapter.row.versions))]
+    if oldest and all(packages.is_older(version, least) for least in oldest):
+        return fault(f"unsupported {distribution} {version}", f"Upgrade to {distribution}{adapters[0].row.versions}.")
     if moved:
-        found = f"{patched} patch points found, moved: {', '.join(moved)}"
-        return fault(f"{distribution} {version}: {found}", f"Tested with {tested}; please report this version.")
+        what = f"{distribution} {version}: {patched} patch points found; not found: {', '.join(moved)}"
+        return fault(what, f"{_lost(moved)} Tested with {distribution} {tested}; please report this version.")
     if not patched:
-        found = "it cannot be imported, or has none of the patch points"
-        return fault(f"{distribution} {version} is installed, but {found}", f"Tested with {tested}.")
+        what = f"{distribution} {version} is installed, but cannot be imported or has none of the patch points"
+        return fault(what, f"Tested with {distribution} {tested}.")
     return good(f"{distribution} {version}: {patched} patch points found")
+
+
+def _lost(moved: list[str]) -> str:
+    """What a missing patch point costs."""
+    if all(name.endswith("_sleep_for_retry") for name in moved):
+        return "Only retries that the SDK hides are not counted."
+    return "Calls through them will not be observed."
 
 
 def _peers(distribution: str) -> Iterator[Finding]:
     """Other instrumentations that say they instrument this SDK."""
     for point in metadata.entry_points(group="opentelemetry_instrumentor"):
-        wanted = (point.dist.requires or []) if point.dist is not None else []
-        names = {
-            r.split(";")[0].split(" ")[0].split(">")[0].split("=")[0].split("~")[0] for r in wanted if "extra" in r
-        }
-        if distribution in names and not point.value.startswith("llm_errors."):
+        if point.dist is None or point.value.startswith("llm_errors."):
+            continue
+        wanted = {m[0].lower() for r in point.dist.requires or [] if "extra" in r and (m := _NAME.match(r))}
+        if distribution in wanted:
             yield note(
-                f"{distribution}: {point.name} instruments it too; the class is written onto its span where "
-                "that is current, else metrics and log carry it",
+                f"{distribution} is also instrumented by {point.dist.name}; the class is added to its span when "
+                "current, otherwise only to metrics and logs",
             )
+
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")

@@ -1,47 +1,53 @@
-"""Whether what is counted arrives: the exporter's settings as OpenTelemetry reads them, and where they point to."""
+"""Whether what is counted can be added up and attributed: OpenTelemetry's own switches, identity, temporality, interval."""
 
 import os
-import socket
-from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
+from collections.abc import Iterator
 
-from llm_errors.tools.doctor.finding import Finding, fault, good, note
+from llm_errors.tools.doctor import exporters
+from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
 
-WAIT = 2.0
-"""Seconds given to a connection attempt."""
 RECOMMENDED_INTERVAL = 15_000
 """Milliseconds between metric exports with which a page arrives within 30 s."""
+_TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+_CONFIG_FILES = ("OTEL_CONFIG_FILE", "OTEL_EXPERIMENTAL_CONFIG_FILE")
 
 
-def examine(environ: Mapping[str, str] | None = None, short_lived: bool = False) -> Iterator[Finding]:
+def examine(short_lived: bool = False) -> Iterator[Finding]:
     """Examine the settings; `short_lived` means the set-up with delta temporality for processes that live briefly."""
-    env = os.environ if environ is None else environ
-    yield from _switches(env)
-    yield from _identity(env)
-    yield from _exporters(env)
-    yield _temporality(env, short_lived)
-    yield _interval(env)
+    yield from _switches()
+    yield from _identity()
+    pushed = [name for name in exporters.chosen("METRICS") if name != "prometheus"]
+    if any(name.startswith("otlp") for name in pushed):
+        yield _temporality(short_lived)
+    if pushed:
+        yield _interval()
 
 
-def _switches(env: Mapping[str, str]) -> Iterator[Finding]:
-    if env.get("OTEL_SDK_DISABLED", "").lower() == "true":
+def _switches() -> Iterator[Finding]:
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         yield fault("OTEL_SDK_DISABLED=true: nothing is recorded at all", "Unset it.")
-    disabled = [n.strip() for n in env.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "").split(",")]
+    disabled = [n.strip() for n in os.environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "").split(",")]
     if "llm_errors" in disabled or "*" in disabled:
         yield fault(
             "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS switches llm_errors off", "Take llm_errors (or *) out of the list."
         )
+    if os.environ.get("OTEL_TRACES_SAMPLER", "").strip().lower().endswith("always_off"):
+        yield note("OTEL_TRACES_SAMPLER=always_off: no span is recorded; metrics and logs are")
+    for name in _CONFIG_FILES:
+        if os.environ.get(name):
+            what = f"{name} is set: OpenTelemetry may be set up from that file instead of the variables examined here"
+            yield unchecked(what, "Check the exporters that the file names.")
 
 
-def _identity(env: Mapping[str, str]) -> Iterator[Finding]:
-    pairs = (pair.partition("=") for pair in env.get("OTEL_RESOURCE_ATTRIBUTES", "").split(","))
+def _identity() -> Iterator[Finding]:
+    pairs = (pair.partition("=") for pair in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "").split(","))
     resource = {key.strip(): value.strip() for key, _, value in pairs}
-    service = env.get("OTEL_SERVICE_NAME") or resource.get("service.name")
+    service = os.environ.get("OTEL_SERVICE_NAME", "").strip() or resource.get("service.name")
     if service:
         yield good(f"service.name is {service}")
     else:
         yield fault(
-            "service.name is not set: alerts could not say whose failure it is",
+            "service.name is not set: alerts cannot tell which service failed",
             "Set OTEL_SERVICE_NAME=<your service>.",
         )
     if "service.instance.id" in resource:
@@ -51,60 +57,25 @@ def _identity(env: Mapping[str, str]) -> Iterator[Finding]:
         )
 
 
-def _exporters(env: Mapping[str, str]) -> Iterator[Finding]:
-    for signal in ("METRICS", "TRACES", "LOGS"):
-        chosen = env.get(f"OTEL_{signal}_EXPORTER", "otlp")
-        if chosen.strip().lower() == "none":
-            grade = fault if signal == "METRICS" else note
-            yield grade(
-                f"OTEL_{signal}_EXPORTER=none: {signal.lower()} are not exported", "Unset it, or set it to otlp."
-            )
-        elif "otlp" in chosen:
-            yield _reachable(signal, *_endpoint(env, signal))
-        else:
-            yield good(f"{signal.lower()} go to {chosen}")
-
-
-def _endpoint(env: Mapping[str, str], signal: str) -> tuple[str, str]:
-    """Endpoint and protocol of a signal, by OpenTelemetry's order of precedence."""
-    protocol = env.get(f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL") or env.get("OTEL_EXPORTER_OTLP_PROTOCOL") or "grpc"
-    default = "http://localhost:4317" if protocol == "grpc" else "http://localhost:4318"
-    endpoint = env.get(f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT") or env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or default
-    return endpoint, protocol
-
-
-def _reachable(signal: str, endpoint: str, protocol: str) -> Finding:
-    split = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
-    try:
-        port = split.port or {"https": 443, "http": 80}.get(split.scheme, 4317 if protocol == "grpc" else 4318)
-        with socket.create_connection((split.hostname or "", port), timeout=WAIT):
-            return good(f"{signal.lower()} go by {protocol} to {endpoint}, which answers")
-    except (OSError, ValueError) as error:
-        return fault(
-            f"{signal.lower()} go by {protocol} to {endpoint}, which cannot be reached: {error}",
-            "Start the Collector there, or set OTEL_EXPORTER_OTLP_ENDPOINT (and _PROTOCOL: grpc or http/protobuf).",
-        )
-
-
-def _temporality(env: Mapping[str, str], short_lived: bool) -> Finding:
-    name = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
-    chosen = env.get(name, "cumulative").lower()
+def _temporality(short_lived: bool) -> Finding:
+    chosen = os.environ.get(_TEMPORALITY, "").strip().lower() or "cumulative"
     wanted = "delta" if short_lived else "cumulative"
     if chosen == wanted:
         return good(f"metric temporality is {chosen}")
     if short_lived:
-        return fault(f"{name} is {chosen}: short-lived processes would overwrite each other", f"Set {name}=delta.")
+        what = f"metric temporality is {chosen}: short-lived processes would overwrite each other"
+        return fault(what, f"Set {_TEMPORALITY}=delta.")
     return fault(
-        f"{name}={chosen}: counters would not add up in Prometheus",
-        f"Set {name}=cumulative, or use the short-lived set-up (collector-config/short-lived.yaml) and --short-lived.",
+        f"{_TEMPORALITY}={chosen}: counters would not add up in Prometheus",
+        "Set it to cumulative, or use the short-lived set-up (collector-config/short-lived.yaml) and --short-lived.",
     )
 
 
-def _interval(env: Mapping[str, str]) -> Finding:
-    given = env.get("OTEL_METRIC_EXPORT_INTERVAL", "60000")
+def _interval() -> Finding:
+    given = os.environ.get("OTEL_METRIC_EXPORT_INTERVAL", "").strip() or "60000"
     remedy = f"Set OTEL_METRIC_EXPORT_INTERVAL={RECOMMENDED_INTERVAL} (milliseconds): a page then arrives within 30 s."
     if not given.isdecimal():
-        return fault(f"OTEL_METRIC_EXPORT_INTERVAL={given} is no number of milliseconds", remedy)
+        return fault(f"not a number of milliseconds: OTEL_METRIC_EXPORT_INTERVAL={given}", remedy)
     if int(given) > RECOMMENDED_INTERVAL:
         return note(f"metrics are exported every {int(given) / 1000:g} s", remedy)
     return good(f"metrics are exported every {int(given) / 1000:g} s")

@@ -1,0 +1,108 @@
+"""Which exporter each signal goes to, as `opentelemetry-instrument` reads the environment, and whether it is installed.
+
+OTLP exporters are tried (`probe`); the others are named.
+"""
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+
+from llm_errors.tools.doctor import heard, probe
+from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
+
+SIGNALS = ("METRICS", "TRACES", "LOGS")
+_BY_PROTOCOL = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
+_PACKAGES = {
+    "otlp_proto_grpc": "opentelemetry-exporter-otlp-proto-grpc",
+    "otlp_proto_http": "opentelemetry-exporter-otlp-proto-http",
+    "prometheus": "opentelemetry-exporter-prometheus",
+}
+_NOTHING = "opentelemetry-instrument then sets up no exporter at all, for any signal"
+
+
+def examine() -> Iterator[Finding]:
+    """Every signal's exporters, in the order metrics, traces, logs; they are tried at the same time."""
+    for group in map(_group, SIGNALS):
+        for point in metadata.entry_points(group=group):
+            if point.name.startswith("otlp"):
+                with contextlib.suppress(Exception):  # trying it tells
+                    point.load()
+    with heard.warnings_of("opentelemetry") as said, ThreadPoolExecutor(len(SIGNALS)) as pool:
+        found = list(pool.map(lambda signal: _signal(signal, said), SIGNALS))
+    for findings in found:
+        yield from findings
+
+
+def chosen(signal: str) -> list[str]:
+    """The names in `OTEL_<SIGNAL>_EXPORTER`; empty if nothing is exported. opentelemetry-distro's default is OTLP."""
+    names = [name.strip() for name in os.environ.get(f"OTEL_{signal}_EXPORTER", "otlp").split(",")]
+    return [] if [n.lower() for n in names] in (["none"], [""]) else names
+
+
+def _group(signal: str) -> str:
+    return f"opentelemetry_{signal.lower()}_exporter"
+
+
+def _signal(signal: str, said: dict[int, list[str]]) -> list[Finding]:
+    names = chosen(signal)
+    if not names:
+        variable = f"OTEL_{signal}_EXPORTER"
+        grade = fault if signal == "METRICS" else note
+        what = f"{variable}={os.environ.get(variable, '')}: {signal.lower()} are not exported"
+        return [grade(what, f"Unset it, or set {variable}=otlp.")]
+    return [_exporter(signal, name, said) for name in names]
+
+
+def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Finding:
+    component = _component(signal, name)
+    if isinstance(component, Finding):
+        return component
+    group = _group(signal)
+    points = metadata.entry_points(group=group, name=component)
+    if not points:
+        return _missing(signal, name, component, sorted(metadata.entry_points(group=group).names))
+    if component == "console":
+        return note(f"{signal.lower()} are printed to standard output and stored nowhere (console)")
+    if component == "prometheus":
+        return _prometheus()
+    if component.startswith("otlp"):
+        return probe.send_nothing(signal, next(iter(points)), said)
+    return unchecked(f"{signal.lower()} go to the exporter {component!r}, which is installed; not tried")
+
+
+def _component(signal: str, name: str) -> str | Finding:
+    """The entry point that a name stands for: `otlp` depends on the protocol."""
+    if name != "otlp":
+        return name
+    protocol = probe.setting(signal, "PROTOCOL") or "grpc"
+    if protocol in _BY_PROTOCOL:
+        return _BY_PROTOCOL[protocol]
+    what = f"OTLP protocol {protocol!r} is not supported by OpenTelemetry for Python: {_NOTHING}"
+    return fault(what, "Set OTEL_EXPORTER_OTLP_PROTOCOL to grpc or http/protobuf.")
+
+
+def _missing(signal: str, name: str, component: str, installed: list[str]) -> Finding:
+    package = _PACKAGES.get(component)
+    others = ", ".join(installed) or "none"
+    remedy = f"pip install {package}" if package else f"Name an installed exporter: {others}."
+    if component == "otlp_proto_grpc" and "otlp_proto_http" in installed:
+        remedy += ", or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, whose exporter is installed"
+    return fault(f"OTEL_{signal}_EXPORTER={name}: the exporter {component!r} is not installed; {_NOTHING}", f"{remedy}")
+
+
+def _prometheus() -> Finding:
+    host = os.environ.get("OTEL_EXPORTER_PROMETHEUS_HOST", "localhost")
+    port = os.environ.get("OTEL_EXPORTER_PROMETHEUS_PORT", "9464")
+    if not port.isdecimal() or int(port) > 65535:
+        return fault(f"OTEL_EXPORTER_PROMETHEUS_PORT={port} is not a port", "Unset it (9464), or give a number.")
+    try:
+        with socket.create_server((host, int(port))):
+            pass
+    except OSError as error:
+        what = f"metrics are served at http://{host}:{port}/metrics, where this process cannot listen: {error.strerror}"
+        remedy = "Fine if your application has the port; a second process or worker needs a port of its own."
+        return unchecked(what, remedy)
+    return good(f"metrics are served at http://{host}:{port}/metrics while the application runs (prometheus)")

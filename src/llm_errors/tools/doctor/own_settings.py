@@ -1,0 +1,39 @@
+"""Whether every `LLM_ERRORS_*` variable is one of ours and has a value that is used."""
+
+import os
+from collections.abc import Iterator
+
+from llm_errors import providers, settings
+from llm_errors.rules import user
+from llm_errors.tools.doctor import heard
+from llm_errors.tools.doctor.finding import Finding, fault, good, note
+
+_SHOWN = 5
+
+
+def examine() -> Iterator[Finding]:
+    """What the instrumentation would warn of at its start, and the rules file."""
+    with heard.warnings_of("llm_errors") as said:
+        chosen = settings.read({}, os.environ, sdks=providers.names())
+    bad = heard.mine(said)
+    unknown = settings.unknown_names({}, os.environ)
+    yield from (fault(what, "Correct or unset it.") for what in bad)
+    for name in unknown:
+        yield fault(f"unknown setting {name}, ignored", "Correct the name or unset it; the README lists the settings.")
+    if not bad and not unknown:
+        yield good("every LLM_ERRORS_* setting is valid")
+    if chosen.rules_file:
+        yield from _rules(chosen.rules_file)
+    if chosen.spans == "off":
+        yield note("LLM_ERRORS_SPANS=off: no span carries the class; metrics and logs do")
+    if not chosen.logs:
+        yield note("LLM_ERRORS_LOGS=false: no log record is emitted for a failure")
+
+
+def _rules(path: str) -> Iterator[Finding]:
+    rules, problems = user.read(path)
+    if not problems:
+        yield good(f"LLM_ERRORS_RULES_FILE: {len(rules)} rules in {path}")
+        return
+    for problem in problems[:_SHOWN]:
+        yield fault(f"LLM_ERRORS_RULES_FILE is not used: {problem}", f"llm-errors rules check {path}")

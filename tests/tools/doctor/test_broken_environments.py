@@ -1,0 +1,281 @@
+"""Every environment that would lose failures is named, with a remedy; a sound one passes."""
+
+import json
+import re
+import socket
+import sys
+
+import pytest
+
+from llm_errors.testing.provider import Reply
+from llm_errors.tools import cli
+from llm_errors.tools.doctor import packages, sdks
+
+pytest.importorskip("openai")
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+pytest.importorskip("opentelemetry.exporter.otlp.proto.grpc")
+
+
+@pytest.fixture(autouse=True)
+def _one_sdk(monkeypatch):
+    """One SDK is enough here, and importing all of them takes a while."""
+    monkeypatch.setattr(sdks, "ALL", [a for a in sdks.ALL if a.row.distribution == "openai"])
+
+
+@pytest.fixture
+def diagnosed(capsys):
+    def call(*argv):
+        code = cli.main(["doctor", "--json", *argv])
+        report = json.loads(capsys.readouterr().out)
+        assert report["ok"] == (code == 0)
+        return report["findings"]
+
+    return call
+
+
+@pytest.fixture
+def faults(diagnosed):
+    def call(*argv):
+        found = [f for f in diagnosed(*argv) if f["grade"] == "fault"]
+        assert all(f["remedy"] for f in found)
+        return [f"{f['what']} -> {f['remedy']}" for f in found]
+
+    return call
+
+
+def test_a_sound_environment_passes(sound, diagnosed, capsys):
+    sound()
+    assert {f["grade"] for f in diagnosed()} <= {"good", "note"}
+    assert cli.main(["doctor"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("All checks passed.")
+
+
+def test_a_sound_environment_over_grpc_passes(sound, faults, grpc_receiver):
+    sound(OTEL_EXPORTER_OTLP_PROTOCOL=None, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://{grpc_receiver}")
+    assert faults() == []
+
+
+def test_a_fault_is_never_followed_by_all_checks_passed(sound, capsys):
+    sound(OTEL_SERVICE_NAME=None)
+    assert cli.main(["doctor"]) == 1
+    assert "Some failures will not be reported; fix the FAULT lines above." in capsys.readouterr().out
+
+
+TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+NO_PORT = "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize(
+    ("changed", "wanted"),
+    [
+        ({"OTEL_SERVICE_NAME": None}, "service.name is not set: alerts cannot tell which service failed"),
+        ({"OTEL_SDK_DISABLED": "true"}, "OTEL_SDK_DISABLED=true"),
+        ({"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "requests, llm_errors"}, "switches llm_errors off"),
+        ({"OTEL_METRICS_EXPORTER": "none"}, "metrics are not exported"),
+        ({"OTEL_METRICS_EXPORTER": ""}, "metrics are not exported"),
+        ({"OTEL_METRICS_EXPORTER": "promethus"}, "exporter 'promethus' is not installed.*Name an installed exporter"),
+        ({"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}, "protocol 'http/json' is not supported"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": NO_PORT}, "metrics: OTLP/HTTP to http://127.0.0.1:9.*Start the Collector"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "127.0.0.1:9"}, "Write the endpoint with its scheme"),
+        ({"OTEL_EXPORTER_OTLP_HEADERS": "Authorization Bearer x"}, "HEADERS as name=value"),
+        ({TEMPORALITY: "delta"}, "counters would not add up"),
+        ({"OTEL_METRIC_EXPORT_INTERVAL": "15s"}, "not a number of milliseconds: OTEL_METRIC_EXPORT_INTERVAL=15s"),
+        ({"LLM_ERRORS_SPANS": "sometimes"}, "LLM_ERRORS_SPANS"),
+        ({"LLM_ERRORS_DISABLED_SDKS": "opnai"}, "LLM_ERRORS_DISABLED_SDKS"),
+        ({"LLM_ERRORS_SPAN": "off"}, "unknown setting LLM_ERRORS_SPAN"),
+        ({"LLM_ERRORS_RULES_FILE": "/nowhere/rules.toml"}, "LLM_ERRORS_RULES_FILE is not used: .*cannot be read"),
+        (
+            {"OTEL_METRICS_EXPORTER": "prometheus", "OTEL_EXPORTER_PROMETHEUS_PORT": "metrics"},
+            "OTEL_EXPORTER_PROMETHEUS_PORT=metrics is not a port",
+        ),
+    ],
+    ids=lambda value: " ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else "",
+)
+def test_a_variable_that_loses_failures(sound, faults, changed, wanted):
+    sound(**changed)
+    assert any(re.search(wanted, line) for line in faults())
+
+
+@pytest.mark.parametrize(
+    ("distributions", "wanted"),
+    [
+        (["opentelemetry-sdk"], "opentelemetry-sdk is not installed: nothing is exported"),
+        (
+            ["opentelemetry-distro"],
+            "opentelemetry-distro is not installed: nothing is exported unless the application's own",
+        ),
+        (["llm-errors"], "llm-errors is not registered here"),
+        (
+            [
+                "opentelemetry-exporter-otlp-proto-http",
+                "opentelemetry-exporter-otlp-proto-grpc",
+                "opentelemetry-exporter-otlp",
+            ],
+            "'otlp_proto_http' is not installed.*pip install opentelemetry-exporter-otlp-proto-http",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_package_that_is_not_installed(sound, faults, hide, distributions, wanted):
+    sound()
+    hide(*distributions)
+    assert any(re.search(wanted, line) for line in faults())
+
+
+def test_the_exporter_of_the_other_protocol_alone_is_accepted(sound, faults, hide):
+    sound()
+    hide("opentelemetry-exporter-otlp-proto-grpc", "opentelemetry-exporter-otlp")
+    assert faults() == []
+
+
+def test_a_protocol_whose_exporter_is_missing_names_the_one_that_is_there(sound, faults, hide):
+    sound(OTEL_EXPORTER_OTLP_PROTOCOL=None)
+    hide("opentelemetry-exporter-otlp-proto-grpc")
+    assert any("or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, whose exporter is installed" in f for f in faults())
+
+
+@pytest.mark.parametrize(
+    ("distribution", "version", "wanted"),
+    [
+        ("opentelemetry-sdk", "1.20.0", "opentelemetry-sdk 1.20.0 is too old -> Upgrade to 1.39 or newer"),
+        ("openai", "0.28.1", "unsupported openai 0.28.1 -> Upgrade to openai"),
+    ],
+)
+def test_a_version_that_is_too_old(sound, faults, versioned, distribution, version, wanted):
+    sound()
+    versioned(distribution, version)
+    assert any(line.startswith(wanted) for line in faults())
+
+
+def test_grpc_against_an_http_port(sound, faults):
+    sound(OTEL_EXPORTER_OTLP_PROTOCOL="grpc")
+    assert any("set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or use the gRPC port" in line for line in faults())
+
+
+def test_http_against_a_grpc_port(sound, faults, grpc_receiver):
+    sound(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://{grpc_receiver}")
+    assert any("set OTEL_EXPORTER_OTLP_PROTOCOL=grpc, or use the HTTP port" in line for line in faults())
+
+
+def test_grpc_without_a_scheme_means_tls(sound, faults, grpc_receiver):
+    sound(OTEL_EXPORTER_OTLP_PROTOCOL="grpc", OTEL_EXPORTER_OTLP_ENDPOINT=grpc_receiver)
+    assert any("use http:// for a receiver without TLS" in line for line in faults())
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        (Reply(401, text=""), "OTEL_EXPORTER_OTLP_HEADERS"),
+        (Reply(404, text=""), "OTEL_EXPORTER_OTLP_<SIGNAL>_ENDPOINT"),
+    ],
+    ids=["no credentials", "wrong path"],
+)
+def test_a_receiver_that_refuses(sound, faults, provider, reply, wanted):
+    sound(OTEL_EXPORTER_OTLP_ENDPOINT=provider([reply] * 9).url)
+    found = faults()
+    assert len(found) == 3
+    assert all(wanted in line for line in found[:2])  # the SDK logs a fault of its logs exporter once a minute only
+
+
+def test_headers_are_sent_as_configured(sound, faults, provider):
+    seen = []
+
+    def answer(request):
+        seen.append(request.headers.get("authorization"))
+        return Reply(200, text="")
+
+    sound(OTEL_EXPORTER_OTLP_ENDPOINT=provider(answer).url, OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20x")
+    assert (faults(), seen) == ([], ["Bearer x"] * 3)
+
+
+def test_a_rules_file_with_a_mistake(sound, faults, tmp_path):
+    path = tmp_path / "rules.toml"
+    path.write_text('[[rule]]\nstatuz = 418\nclass = "SERVER"\n')
+    sound(LLM_ERRORS_RULES_FILE=str(path))
+    assert any(f"{path}:2: unknown condition 'statuz'" in line for line in faults())
+
+
+# --- the launcher --------------------------------------------------------------------------------------------------
+
+
+def test_the_launcher_is_found_without_an_activated_environment(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert packages.launcher() is not None
+
+
+def test_a_launcher_of_another_environment_is_a_fault(sound, faults, monkeypatch, tmp_path):
+    other = tmp_path / packages.LAUNCHER
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    sound()
+    monkeypatch.setattr(packages, "launcher", lambda: str(other))
+    assert any(f"belongs to another environment than {sys.executable}" in line for line in faults())
+
+
+def test_without_a_launcher_nothing_can_be_started(sound, faults, monkeypatch):
+    sound()
+    monkeypatch.setattr(packages, "launcher", lambda: None)
+    assert any(line.startswith("opentelemetry-instrument is not installed") for line in faults())
+
+
+def test_a_set_up_in_code_is_told_that_nothing_is_exported_without_providers(sound, diagnosed, hide, capsys):
+    sound()
+    hide("opentelemetry-distro")
+    said = [f["what"] for f in diagnosed("--in-code") if f["grade"] == "unchecked"]
+    assert "nothing is exported unless the application's own code sets up providers" in said[0]
+    assert cli.main(["doctor", "--in-code"]) == 0
+    assert "All checks passed" not in capsys.readouterr().out
+
+
+# --- what is no fault ----------------------------------------------------------------------------------------------
+
+
+def grades(findings, word):
+    return [f["grade"] for f in findings if word in f["what"]]
+
+
+def test_prometheus_and_console_are_known(sound, diagnosed):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        sound(
+            OTEL_METRICS_EXPORTER="prometheus",
+            OTEL_EXPORTER_PROMETHEUS_HOST="127.0.0.1",
+            OTEL_EXPORTER_PROMETHEUS_PORT=port,
+            OTEL_TRACES_EXPORTER="console",
+        )
+        found = diagnosed()
+    assert grades(found, f"http://127.0.0.1:{port}/metrics, where this process cannot listen") == ["unchecked"]
+    assert grades(found, "traces are printed to standard output") == ["note"]
+    found = diagnosed()
+    assert grades(found, f"metrics are served at http://127.0.0.1:{port}/metrics") == ["good"]
+
+
+def test_short_lived_processes_want_delta(sound, faults):
+    sound(**{TEMPORALITY: "delta"})
+    assert faults("--short-lived") == []
+    sound(**{TEMPORALITY: None})
+    assert any("short-lived processes would overwrite each other" in line for line in faults("--short-lived"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"OTEL_METRIC_EXPORT_INTERVAL": None}, "every 60 s"),
+        ({"OTEL_RESOURCE_ATTRIBUTES": "service.instance.id=1"}, "two processes overwrite each other"),
+        ({"OTEL_TRACES_SAMPLER": "always_off"}, "no span is recorded"),
+        ({"LLM_ERRORS_LOGS": "false"}, "no log record is emitted"),
+    ],
+)
+def test_what_is_worth_knowing_is_noted(sound, diagnosed, changed, what):
+    sound(**changed)
+    assert grades(diagnosed(), what) == ["note"]
+
+
+def test_the_service_name_may_stand_in_the_resource_attributes(sound, faults):
+    sound(OTEL_SERVICE_NAME=None, OTEL_RESOURCE_ATTRIBUTES="service.name=desk,team=support")
+    assert faults() == []
+
+
+def test_a_configuration_file_is_said_not_to_be_examined(sound, diagnosed):
+    sound(OTEL_CONFIG_FILE="/etc/otel.yaml")
+    assert grades(diagnosed(), "OTEL_CONFIG_FILE") == ["unchecked"]
