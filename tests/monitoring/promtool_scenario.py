@@ -15,7 +15,7 @@ from llm_errors.monitoring import rules
 from llm_errors.monitoring.options import Options
 
 FIRING = 'ALERTS{alertstate="firing"}'
-GROUPS = ["llm-events", "llm-slo", "llm-shares", "llm-slo-long", "llm-telemetry"]
+GROUPS = ["llm-events", "llm-slo", "llm-shares", "llm-slo-long", "llm-telemetry", "llm-pipeline"]
 
 
 def labels(model: str, job: str, instance: str, **more: str) -> str:
@@ -32,24 +32,30 @@ def labels(model: str, job: str, instance: str, **more: str) -> str:
 
 
 def calls(
-    outcome: str, values: str, model: str = "openai/gpt", job: str = "desk", instance: str = "a"
+    outcome: str, values: str, model: str = "openai/gpt", job: str = "desk", instance: str = "a", **places: str
 ) -> dict[str, str]:
-    """A calls counter."""
-    return {"series": f"{semconv.CALLS}{{{labels(model, job, instance, llm_call_outcome=outcome)}}}", "values": values}
+    """A calls counter; `places` are further labels, such as cluster."""
+    written = labels(model, job, instance, llm_call_outcome=outcome, **places)
+    return {"series": f"{semconv.CALLS}{{{written}}}", "values": values}
 
 
-def errors(what: str, values: str, model: str = "openai/gpt", job: str = "desk", instance: str = "a") -> dict[str, str]:
+def errors(
+    what: str, values: str, model: str = "openai/gpt", job: str = "desk", instance: str = "a", **places: str
+) -> dict[str, str]:
     """An errors counter; `what` is CLASS/reason."""
     error_class, reason = what.split("/")
     more = {"llm_error_class": error_class, "llm_error_reason": reason, "llm_error_channel": "thrown"}
-    return {"series": f"{semconv.ERRORS}{{{labels(model, job, instance, **more)}}}", "values": values}
+    return {"series": f"{semconv.ERRORS}{{{labels(model, job, instance, **more, **places)}}}", "values": values}
 
 
 def failed(
-    what: str, values: str, model: str = "openai/gpt", job: str = "desk", instance: str = "a"
+    what: str, values: str, model: str = "openai/gpt", job: str = "desk", instance: str = "a", **places: str
 ) -> list[dict[str, str]]:
     """Calls that all failed alike: both counters."""
-    return [calls("error", values, model, job, instance), errors(what, values, model, job, instance)]
+    return [
+        calls("error", values, model, job, instance, **places),
+        errors(what, values, model, job, instance, **places),
+    ]
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,12 @@ def seconds(duration: str) -> int:
     return sum(
         int(n) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[unit] for n, unit in re.findall(r"(\d+)([smhd])", duration)
     )
+
+
+def begins(alert: str, span: str, **more: str) -> str:
+    """How often alerts of this name began to fire within the span, by the times at which they became active."""
+    matchers = ",".join(f'{key}="{value}"' for key, value in {"alertname": alert, **more}.items())
+    return f"sum(changes(ALERTS_FOR_STATE{{{matchers}}}[{span}]) + 1)"
 
 
 def firing(alert: str, **more: str) -> str:

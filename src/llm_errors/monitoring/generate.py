@@ -24,7 +24,9 @@ from llm_errors.monitoring.arguments import OptionError
 from llm_errors.monitoring.marker import MARKER, is_generated
 from llm_errors.monitoring.options import Options
 
-OWNED = ("prometheus", "grafana", "provisioning", "slo", "runbooks")
+PIPELINE = "collector/llm-pipeline.rules.yml"
+"""In a checkout it lies beside the Collector's configuration instead."""
+OWNED = ("prometheus", "grafana", "provisioning", "slo", "runbooks", "collector")
 """Folders where a generated file that is not generated any more is left over."""
 
 
@@ -41,6 +43,10 @@ def without_sdk(options: Options) -> dict[str, str]:
         "prometheus/prometheusrule.yml": (
             rules.prometheus_rule(options),
             "Give it the labels that the ruleSelector of your Prometheus asks for.",
+        ),
+        PIPELINE: (
+            rules.pipeline_file(options),
+            "The last group of llm-errors.rules.yml alone, for a Prometheus that watches Collectors only. Load one of the two.",
         ),
         "alertmanager.yml": (
             alertmanager.configuration(options),
@@ -90,6 +96,14 @@ def beside(out: Path, options: Options) -> dict[str, str]:
     """The runbooks, unless `out` is where they are written by hand."""
     source = runbooks.folder()
     return {} if (out / "runbooks").resolve() == source.resolve() else runbooks.tailored(source, options)
+
+
+def placed(texts: Mapping[str, str], out: Path, *, own: bool) -> dict[Path, str]:
+    """The files by their path on disk; `own` is the folder of a checkout."""
+    return {
+        Path("collector-config", Path(path).name) if own and path == PIPELINE else out / path: text
+        for path, text in texts.items()
+    }
 
 
 def refuse_foreign(files: Mapping[Path, str]) -> None:

@@ -128,6 +128,26 @@ def grown_between_3m_and_5m_ago(series: str) -> str:
     return f"{minus_before(end, start)}\n  or\n({end} and {start})"
 
 
+def new_events(series: str, process: Sequence[str], absent: str) -> str:
+    """Events of the last 5 minutes per counter series, births, restarts, gaps and short lives included.
+
+    `process` are the labels that stay when a series gets a further one. In this order: a series that continues another
+    one of its process; one that grew; one that was born or restarted; one of which nobody can tell.
+    """
+    same = ", ".join(process)
+    now = f"last_over_time({series}[5m])"
+    before = f"last_over_time({series}[{LOOK_BACK}] offset 5m)"
+    continued = f"({now} unless {series} offset 5m)\n- on ({same}) group_left ()\nmax by ({same}) ({series} offset 5m)"
+    return "\nor\n".join(
+        (
+            f"(\n{indented(continued)}\n) >= 0",
+            minus_before(now, before),
+            f"({now} unless on () {absent})",
+            f"({now} - min_over_time({series}[5m]))",
+        )
+    )
+
+
 @dataclass(frozen=True)
 class Series:
     """Names of the recorded series and queries over them, for one tailoring."""
@@ -188,24 +208,8 @@ class Series:
         return self.name("service", "llm_rules_absent:bool")
 
     def new_events(self, series: str, attributes: Sequence[str]) -> str:
-        """Events of the last 5 minutes per raw counter series, births, restarts, gaps and short lives included.
-
-        In this order: a series that continues another one of its process under a further label; a series that grew;
-        a series that was born or restarted; a series of which nobody can tell.
-        """
-        process = ", ".join((self.options.service_label, INSTANCE, *attributes))
-        now = f"last_over_time({series}[5m])"
-        before = f"last_over_time({series}[{LOOK_BACK}] offset 5m)"
-        continued = f"({now} unless {series} offset 5m)\n- on ({process}) group_left ()\n"
-        continued += f"max by ({process}) ({series} offset 5m)"
-        return "\nor\n".join(
-            (
-                f"(\n{indented(continued)}\n) >= 0",
-                minus_before(now, before),
-                f"({now} unless on () {self.absent})",
-                f"({now} - min_over_time({series}[5m]))",
-            )
-        )
+        """New events of a raw counter in 5 minutes, per series."""
+        return new_events(series, (self.options.service_label, INSTANCE, *attributes), self.absent)
 
     @property
     def own_failures(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from llm_errors.monitoring import alerts
 from llm_errors.monitoring.alerts import Alert, Scope
 from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
+from llm_errors.monitoring.pipeline import Pipeline
 from llm_errors.monitoring.slo import Recording, Rule
 
 
@@ -32,7 +33,8 @@ def plan(options: Options) -> tuple[Group, ...]:
         Group(f"{name}llm-slo", often, recording.availability(), alerts.burn.alerts(scope)),
         Group(f"{name}llm-shares", "30s", recording.shares(), alerts.shares.alerts(scope)),
         Group(f"{name}llm-slo-long", "5m", recording.long_term(), alerts.burn.long_term(scope)),
-        Group(f"{name}llm-telemetry", "1m", [], alerts.telemetry.alerts(scope)),
+        Group(f"{name}llm-telemetry", "1m", [], [*alerts.telemetry.alerts(scope), *alerts.pipeline.evaluation(scope)]),
+        Group(f"{name}llm-pipeline", "30s", Pipeline(options).records(), alerts.pipeline.alerts(scope)),
     )
 
 
@@ -51,6 +53,11 @@ def groups(options: Options) -> list[dict[str, Any]]:
 def rule_file(options: Options) -> dict[str, Any]:
     """A Prometheus rule file."""
     return {"groups": groups(options)}
+
+
+def pipeline_file(options: Options) -> dict[str, Any]:
+    """A Prometheus rule file about Collectors alone, for a Prometheus that has none of the other groups."""
+    return {"groups": groups(options)[-1:]}
 
 
 def prometheus_rule(options: Options) -> dict[str, Any]:

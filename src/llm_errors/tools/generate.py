@@ -84,7 +84,7 @@ def _run(args: argparse.Namespace) -> int:
     if not args.no_dashboards:
         texts.update(generate.with_sdk(options))
     asked = acceptance.asked(texts)
-    files = {out / path: text for path, text in texts.items()}
+    files = generate.placed(texts, out, own=own)
     generate.refuse_foreign(files)
     if readme:
         files.update(generate.renewed_readme(Path(readme), options))

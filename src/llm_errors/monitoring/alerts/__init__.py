@@ -3,15 +3,23 @@
 Thresholds come from `options`, queries from `promql`.
 """
 
-from llm_errors.monitoring.alerts import burn, shares, single, telemetry
+from llm_errors.monitoring.alerts import burn, pipeline, shares, single, telemetry
 from llm_errors.monitoring.alerts._alert import Alert, Scope
 from llm_errors.monitoring.options import Options
 
-__all__ = ["Alert", "Scope", "burn", "every_alert", "shares", "single", "telemetry"]
+__all__ = ["Alert", "Scope", "burn", "every_alert", "pipeline", "shares", "single", "telemetry"]
 
 
 def every_alert(options: Options) -> list[Alert]:
     """All alerts of one tailoring; one name can stand for several windows or severities."""
     scope = Scope(options)
-    parts = (single.alerts, burn.alerts, shares.alerts, burn.long_term, telemetry.alerts)
+    parts = (
+        single.alerts,
+        burn.alerts,
+        shares.alerts,
+        burn.long_term,
+        telemetry.alerts,
+        pipeline.evaluation,
+        pipeline.alerts,
+    )
     return [alert for part in parts for alert in part(scope)]

@@ -1,0 +1,76 @@
+"""What Collectors lose on the way: recording rules over their own metrics (`otelcol_*`), and the conditions of the
+alerts over them.
+
+These rules stand in a group of their own and need no other one, so they can also be loaded without the rest. They are
+about every Collector that Prometheus scrapes, so selectors of LLM series do not apply.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from llm_errors.monitoring import promql
+from llm_errors.monitoring.options import WHERE, Options
+from llm_errors.monitoring.promql import INSTANCE
+
+COMPONENT: Final = "component"
+"""The exporter or receiver that loses."""
+SIGNAL: Final = "signal"
+QUEUE_FULL: Final = 0.8
+_SIGNALS: Final = "(metric_points|spans|log_records)(_total)?"
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Names, recording rules and conditions of one tailoring."""
+
+    options: Options
+
+    @property
+    def collector(self) -> tuple[str, ...]:
+        """Labels of one Collector."""
+        return ("job", INSTANCE, *(label for label in (*WHERE, *self.options.extra_labels) if label != "job"))
+
+    def name(self, what: str) -> str:
+        """Name of a recorded series."""
+        return f"{self.options.name}_pipeline:{what}" if self.options.name else f"pipeline:{what}"
+
+    @property
+    def evaluated(self) -> str:
+        """1 at each evaluation of this group."""
+        return self.name("llm_rules_evaluated:bool")
+
+    @property
+    def absent(self) -> str:
+        """Present while nobody can tell a birth from a return."""
+        return self.name("llm_rules_absent:bool")
+
+    def lost(self, what: str) -> str:
+        """Everything that was `refused`, `send_failed` or `enqueue_failed` since the Collector started."""
+        return self.name(f"otelcol_{what}:total")
+
+    def records(self) -> list[dict[str, Any]]:
+        """Totals per Collector, component and signal, whatever the release calls them."""
+        found = {
+            self.absent: promql.after_absence(self.evaluated),
+            self.evaluated: "vector(1)",
+            self.lost("refused"): self._total("otelcol_receiver_refused_", "receiver"),
+            self.lost("send_failed"): self._total("otelcol_exporter_send_failed_", "exporter"),
+            self.lost("enqueue_failed"): self._total("otelcol_exporter_enqueue_failed_", "exporter"),
+        }
+        return [{"record": name, "expr": expression} for name, expression in found.items()]
+
+    def _total(self, metric: str, component: str) -> str:
+        named = f'label_replace({{__name__=~"{metric}{_SIGNALS}"}}, "{SIGNAL}", "$1", "__name__", "{metric}{_SIGNALS}")'
+        placed = f'label_replace({named}, "{COMPONENT}", "$1", "{component}", "(.+)")'
+        return promql.sum_by((*self.collector, COMPONENT, SIGNAL), placed)
+
+    def losing(self, what: str) -> str:
+        """Items lost in the last 5 minutes, per Collector and component."""
+        process = ("job", INSTANCE, COMPONENT, SIGNAL)
+        return promql.sum_by((*self.collector, COMPONENT), promql.new_events(self.lost(what), process, self.absent))
+
+    def filling(self) -> str:
+        """Share of an exporter's queue that is in use, where it is nearly full."""
+        used = "otelcol_exporter_queue_size / otelcol_exporter_queue_capacity"
+        placed = f'label_replace({used}, "{COMPONENT}", "$1", "exporter", "(.+)")'
+        return f"max by ({', '.join((*self.collector, COMPONENT))}) ({placed}) > {QUEUE_FULL}"
