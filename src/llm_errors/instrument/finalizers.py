@@ -61,6 +61,11 @@ class StreamFinalizer:
         end_at_exit(self)
 
     @property
+    def call(self) -> Any:
+        """The call that it ends."""
+        return self._call
+
+    @property
     def counts(self) -> bool:
         """Whether the call is still open, and this its last finalizer."""
         return bool(self._call.unsettled) and self._number == self._call.finalizer_number

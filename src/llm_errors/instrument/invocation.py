@@ -42,6 +42,10 @@ class Reads(Protocol):
         """Evidence of an exception that only the adapter can read."""
         ...
 
+    def attempt_returned(self, call: "Invocation", result: Any) -> BaseException | Evidence | None:
+        """The failure inside what one attempt returned."""
+        ...
+
 
 class Invocation:
     """The mutable half of an observed call."""
@@ -126,9 +130,17 @@ class Invocation:
                 self._recorder.leave(self._scope)
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             report_internal_error("leave", error)
-        # A stream outlives this: it need not keep the client, the messages and the whole context alive.
-        self.instance = self._entered = None
+        self._entered = None
+
+    def _release(self) -> None:
+        """A stream outlives the SDK's call: it need not keep the client and the messages alive."""
+        self.instance = None
         self.args, self.kwargs = (), {}
+
+    @property
+    def first(self) -> tuple[Any, ...]:
+        """The object whose method is called, to be passed on before the arguments; nothing for a function of a module."""
+        return () if self.instance is None else (self.instance,)
 
     def attempt_begins(self) -> None:
         """A further attempt: the one before it is hidden from the caller."""
@@ -140,6 +152,14 @@ class Invocation:
         """An attempt failed; whether the caller will see it shows later."""
         if not exceptions.is_cancellation(exc):
             self._pending = self._read(exc)
+
+    def attempt_returned(self, result: Any) -> None:
+        """An attempt returned; some SDKs return the failure of an attempt instead of raising it."""
+        failure = self.adapter.attempt_returned(self, result)
+        if isinstance(failure, BaseException):
+            self.attempt_failed(failure)
+        elif failure is not None:
+            self._pending = failure
 
     def retried(self, evidence: Evidence) -> None:
         """Count an attempt that the SDK's own retry hides."""
@@ -155,6 +175,8 @@ class Invocation:
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             report_internal_error("returned", error)
             quietly("returned", None, self.settle, Answer())
+        finally:
+            self._release()
 
     def judge(self, result: Any) -> None:
         """The call ended with this result."""
@@ -207,7 +229,11 @@ class Invocation:
             return
         evidence = failure if failure is not None or cancelled else answer.suspicion
         first = self._first_chunk
-        if evidence is not None and first is not None and not (evidence.embedded and first == self.received):
+        if (
+            evidence is not None
+            and first is not None
+            and (failure is not None or not (evidence.embedded and first == self.received))
+        ):
             evidence = replace(evidence, partial_output=True)  # more than one chunk that is an error in itself
         now = perf_counter()
         ended = now if self.waiting or self.received is None else self.received
@@ -223,6 +249,8 @@ class Invocation:
             self.counted,
         )
         self.parsed = NOTHING
+        if not self.running:
+            self._release()
         if self._layer is not None:
             self._layer.ended(evidence is not None or cancelled)
         self._recorder.close(self._scope, ending)
@@ -292,6 +320,7 @@ class Invocation:
             quietly("stream", None, self.exhausted)
 
     def _begin_chunks(self, chunks: Chunks | None) -> Callable[[Any], bool | None]:
+        self._release()
         self._chunks = chunks if chunks is not None else quietly("stream", None, self.info.reader.chunks)
         return _unread if self._chunks is None else self._chunks.chunk
 

@@ -1,10 +1,11 @@
-"""A framework's call around the SDK's: the innermost layer reports, the outer one adds only what that cannot see.
+"""A layer's call around an SDK's: the innermost layer reports, the outer one adds only what that cannot see.
 
-While the framework's model code runs, a `NestedCalls` is in the context, and every SDK call begun there tells it how it
-ended. If none was begun, nobody below sees this model, and the framework's call is reported as a whole.
+While the outer layer's model code runs, a `NestedCalls` is in the context, and every SDK call begun there tells it how it
+ended. If none was begun, nobody below sees this model, and the outer call is reported as a whole.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from time import perf_counter
 from typing import Any, Protocol
@@ -15,8 +16,6 @@ from llm_errors.extract.answer import Answer
 from llm_errors.instrument import drainer
 from llm_errors.instrument.finalizers import Process, end_at_exit
 from llm_errors.safety import quietly
-
-Function = Callable[..., Any]
 
 NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_layer", default=None)
 
@@ -64,7 +63,7 @@ Late = Callable[[CallInfo, float, float | None, float | None], LateCall | None]
 
 
 class OuterCall:
-    """One model call of a framework, seen from its stream of responses."""
+    """One model call of an outer layer, seen from what it returns or raises, or from its stream of responses."""
 
     def __init__(self, late: Late, info: CallInfo) -> None:
         self._late, self._info = late, info
@@ -77,22 +76,33 @@ class OuterCall:
         self._open = True
         end_at_exit(self)
 
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """While it lasts, the calls that SDKs begin are calls below this one."""
+        token = NESTED.set(self._layer)
+        try:
+            yield
+        finally:
+            _reset(token)
+
+    def returned(self, result: Any) -> None:
+        """The outer layer returned this."""
+        self._settle(self._info.reader.whole(result))
+
     async def watch(self, feed: Any) -> AsyncIterator[Any]:
         """Pass the responses through and look at each; nothing stays in the context across a yield."""
         try:
             while True:
                 self._received = None
-                token = NESTED.set(self._layer)
                 try:
-                    response = await feed.__anext__()
+                    with self.running():
+                        response = await feed.__anext__()
                 except StopAsyncIteration:
                     quietly("stream", None, self._exhausted)
                     return
                 except BaseException as exc:
-                    quietly("stream", None, self._failed, exc)
+                    quietly("stream", None, self.failed, exc)
                     raise
-                finally:
-                    _reset(token)
                 self._received = perf_counter()
                 quietly("chunk", None, self._look, response)
                 yield response
@@ -112,13 +122,14 @@ class OuterCall:
         self._settle(self._chunks.end())
 
     def _settle(self, answer: Answer) -> None:
-        """An SDK that has seen a healthy answer has not seen that ADK's own reading of it found nothing in it."""
+        """An SDK that has seen a healthy answer has not seen that the outer layer's reading of it found nothing in it."""
         call = self._report(answer.suspicion is not None and "empty" in answer.suspicion.facts)
         if call is not None:
             call.settle(answer)
             call.leave()
 
-    def _failed(self, exc: BaseException) -> None:
+    def failed(self, exc: BaseException) -> None:
+        """The outer layer raised this."""
         if not exceptions.is_cancellation(exc):
             call = self._report(True)
             if call is not None:
@@ -156,31 +167,3 @@ def _reset(token: "Token[NestedCalls | None]") -> None:
         NESTED.reset(token)
     except ValueError:
         return
-
-
-def refusal(edge: Any, original: Function) -> Function:
-    """The wrapper of a function that raises where a framework refuses to call the model."""
-
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return original(self, *args, **kwargs)
-        except Exception as exc:
-            quietly("refused", None, edge.refused, self, exc)
-            raise
-
-    return wrapper
-
-
-def feed(edge: Any, original: Function) -> Function:
-    """The wrapper of an async generator function that is given the model's stream of responses first."""
-
-    async def wrapper(self: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
-        watched = quietly("begin", source, edge.watched, self, source, args, kwargs)
-        responses = original(self, watched, *args, **kwargs)
-        try:
-            async for response in responses:
-                yield response
-        finally:
-            await responses.aclose()
-
-    return wrapper

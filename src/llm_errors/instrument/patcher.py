@@ -17,7 +17,7 @@ import wrapt
 
 from llm_errors.call import CallRecorder
 from llm_errors.instrument import finalizers, unwrap
-from llm_errors.instrument.protocol import Adapter, Target
+from llm_errors.instrument.protocol import Adapter, Kind, Target
 from llm_errors.instrument.wrappers import WRAPPERS, Edge
 from llm_errors.safety import quietly, warn_once
 
@@ -103,7 +103,8 @@ class Patcher:
 
     def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
         *_, ((holder, name), original) = unwrap.layers(owner, target.attribute)
-        wrapper = WRAPPERS[target.kind](Edge(self, adapter, self._recorder, target), original)
+        wrap = WRAPPERS[target.kind] if isinstance(target.kind, Kind) else target.kind
+        wrapper = wrap(Edge(self, adapter, self._recorder, target), original)
         functools.update_wrapper(wrapper, original)
         if target.owner:  # it may be inherited
             wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, unique
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
@@ -26,10 +26,14 @@ class Kind(Enum):
     ASYNC_RETRY = "called between attempts, as a coroutine function"
     CLOSE = "closes a stream or a raw response"
     ASYNC_CLOSE = "closes, as a coroutine function"
-    REFUSAL = "raises instead of calling the model: a framework's budget is spent"
-    FEED = "async generator function that is given the model's stream of responses first"
-    SPAN_END = "function of a module, given the client, the SDK's own span that it is about to end, and a result"
-    BODY_END = "told how the reading of a body ended, before the SDK ends its own span"
+    PART = "method of a stream that returns one part of an answer, or raises instead"
+    OUTER_CALL = "call of a layer whose inner SDK may report it"
+    ASYNC_OUTER_CALL = "the same as a coroutine function"
+
+
+Function = Callable[..., Any]
+Wrap = Callable[[Any, Function], Function]
+"""Makes the wrapper of a function that only one SDK has: it is given an `Edge` and the function."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Target:
     module: str
     owner: str
     attribute: str
-    kind: Kind
+    kind: Kind | Wrap
     when: Callable[[type], bool] | None = None
     optional: bool = False
     through: str = ""
@@ -73,6 +77,10 @@ class Adapter:
         """
         return None
 
+    def is_of(self, call: Invocation, target: Target, instance: Any) -> bool:
+        """Whether a method that runs inside the call serves it: by default one of the object whose call it is."""
+        return call.instance is instance
+
     def begin(self, call: Invocation) -> None:
         """A last chance before the SDK runs with `call.args` and `call.kwargs`: some deliver their answer by a hook."""
 
@@ -83,6 +91,9 @@ class Adapter:
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
         """Evidence of an exception that only this SDK's adapter can read; None to leave it to the neutral reader."""
         return None
+
+    def part(self, call: "Invocation", result: Any) -> None:
+        """A method of a stream returned a part of the answer (`Kind.PART`)."""
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
         """Between two attempts: evidence of the one that failed, which the SDK's own retry is about to hide."""
@@ -119,12 +130,3 @@ class Adapter:
             reader=reader,
             native_span=native_span,
         )
-
-
-@runtime_checkable
-class Framework(Protocol):
-    """What the patcher asks of a framework that has budgets of its own."""
-
-    def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
-        """The run that an exception ends before a model was called; None if it is none of that kind."""
-        ...

@@ -4,20 +4,17 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from llm_errors.call import CallInfo, CallRecorder
-from llm_errors.instrument import nested
 from llm_errors.instrument.finalizers import StreamFinalizer, finalizer_of
 from llm_errors.instrument.invocation import ACTIVE, Invocation
-from llm_errors.instrument.protocol import Adapter, Framework, Kind, Target
+from llm_errors.instrument.nested import OuterCall
+from llm_errors.instrument.protocol import Adapter, Function, Kind, Target
 from llm_errors.safety import quietly, report_internal_error
 
 if TYPE_CHECKING:
     from llm_errors.instrument.patcher import Patcher
-
-Function = Callable[..., Any]
 
 
 class Edge:
@@ -28,11 +25,12 @@ class Edge:
     def __init__(self, patcher: "Patcher", adapter: Adapter, recorder: CallRecorder, target: Target) -> None:
         self.patcher, self.adapter, self.recorder, self.target = patcher, adapter, recorder, target
 
-    def begin(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Invocation | None:
+    def begin(self, given: tuple[Any, ...], kwargs: dict[str, Any]) -> Invocation | None:
         """The call that begins, or None to stay out."""
         if not self.patcher.active:
             return None
         try:
+            instance, args = self.bound(given)
             outer = ACTIVE.get()
             if outer is not None and outer.adapter is self.adapter and outer.asks(instance, args, kwargs):
                 return None  # an inner class of the same chain: the call counts once
@@ -50,28 +48,21 @@ class Edge:
             report_internal_error("begin", error)
         return call
 
-    def active(self, instance: Any) -> Invocation | None:
-        """The call of this adapter, and of this instance if a method is patched, that is running in this context."""
+    def active(self, args: tuple[Any, ...]) -> Invocation | None:
+        """The call of this adapter that is running in this context; of the same object, if a method of its class is patched."""
         call = ACTIVE.get()
         if call is None or call.adapter is not self.adapter or not self.patcher.active:
             return None
-        return call if call.instance is instance or not self.target.owner else None
+        return (
+            call if not self.target.owner or self.adapter.is_of(call, self.target, args[0] if args else None) else None
+        )
 
-    def retry(self, instance: Any, kwargs: dict[str, Any]) -> None:
+    def retry(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """The SDK hides a failed attempt."""
-        call = self.active(instance)
+        call = self.active(args)
         evidence = quietly("retry", None, self.adapter.attempt_failed, call, kwargs) if call is not None else None
         if call is not None and evidence is not None:
             quietly("retry", None, call.retried, evidence)
-
-    def ending(self, instance: Any, result: Any) -> None:
-        """The SDK is about to end its own span over an answer that it has parsed: the class belongs on that span.
-
-        A body that is still to be read keeps the span, and of a failure the wrapper has told before.
-        """
-        call = self.active(instance)
-        if call is not None and getattr(result, "error", None) is None:
-            call.returned(result.data)
 
     def late(
         self, info: CallInfo, started: float, first_chunk: float | None = None, received: float | None = None
@@ -84,33 +75,48 @@ class Edge:
         call.since(started, first_chunk, received)
         return call
 
-    def refused(self, instance: Any, exc: BaseException) -> None:
-        """A framework raised instead of calling the model."""
-        info = self.adapter.refused(instance, exc) if isinstance(self.adapter, Framework) else None
-        call = self.late(info, perf_counter()) if info is not None else None
-        if call is not None:
-            call.failed(exc)
-            call.leave()
+    def outer(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OuterCall | None:
+        """The call of an outer layer that begins, or None to stay out."""
+        info = self.adapter.describe(self.target, *self.bound(args), kwargs) if self.patcher.active else None
+        return None if info is None else OuterCall(self.late, info)
 
-    def watched(self, instance: Any, feed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The feed of a framework's model call, looked at on its way; the feed itself to stay out."""
-        info = self.adapter.describe(self.target, instance, args, kwargs) if self.patcher.active else None
-        return feed if info is None else nested.OuterCall(self.late, info).watch(feed)
+    def bound(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        """The object whose method was called and the arguments after it; no object where a module's function was."""
+        return (args[0], args[1:]) if self.target.owner and args else (None, args)
 
-    def closed(self, holder: Any) -> None:
+    def closed(self, args: tuple[Any, ...]) -> None:
         """The application closed a stream or a raw response."""
-        finalizer = quietly("close", None, finalizer_of, holder, self.target.through)
+        finalizer = quietly("close", None, self._finalizer, args)
         if finalizer is not None:
             quietly("close", None, finalizer.end)
 
+    def _finalizer(self, args: tuple[Any, ...]) -> StreamFinalizer | None:
+        return finalizer_of(args[0], self.target.through)
+
+    def part(self, args: tuple[Any, ...], result: Any) -> None:
+        """A stream's own method returned a part of the answer."""
+        call = self._followed(args)
+        if call is not None:
+            self.adapter.part(call, result)
+
+    def part_failed(self, args: tuple[Any, ...], exc: BaseException) -> None:
+        """A stream's own method raised instead of returning a part of the answer."""
+        call = self._followed(args)
+        if call is not None:
+            call.failed(exc)
+
+    def _followed(self, args: tuple[Any, ...]) -> Invocation | None:
+        finalizer = finalizer_of(args[0])
+        return finalizer.call if finalizer is not None and finalizer.counts else None
+
 
 def _call(edge: Edge, original: Function) -> Function:
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = edge.begin(self, args, kwargs)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = edge.begin(args, kwargs)
         if call is None:
-            return original(self, *args, **kwargs)
+            return original(*args, **kwargs)
         try:
-            result = original(self, *call.args, **call.kwargs)
+            result = original(*call.first, *call.args, **call.kwargs)
         except BaseException as exc:
             quietly("failed", None, call.failed, exc)
             raise
@@ -124,12 +130,12 @@ def _call(edge: Edge, original: Function) -> Function:
 
 
 def _async_call(edge: Edge, original: Function, follows: bool = False) -> Function:
-    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = edge.begin(self, args, kwargs)
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = edge.begin(args, kwargs)
         if call is None:
-            return await original(self, *args, **kwargs)
+            return await original(*args, **kwargs)
         try:
-            result = await original(self, *call.args, **call.kwargs)
+            result = await original(*call.first, *call.args, **call.kwargs)
         except BaseException as exc:
             quietly("failed", None, call.failed, exc)
             raise
@@ -145,13 +151,13 @@ def _async_call(edge: Edge, original: Function, follows: bool = False) -> Functi
 
 
 def _generator(edge: Edge, original: Function) -> Function:
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         # Runs at the first step, which is when the SDK sends the request; no context stays attached across a yield.
-        call = edge.begin(self, args, kwargs)
+        call = edge.begin(args, kwargs)
         if call is None:
-            return (yield from original(self, *args, **kwargs))
+            return (yield from original(*args, **kwargs))
         try:
-            inner = original(self, *call.args, **call.kwargs)
+            inner = original(*call.first, *call.args, **call.kwargs)
             first = [next(inner)]
         except StopIteration:
             first = []
@@ -165,86 +171,119 @@ def _generator(edge: Edge, original: Function) -> Function:
     return wrapper
 
 
+def _outer_call(edge: Edge, original: Function) -> Function:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        outer = quietly("begin", None, edge.outer, args, kwargs)
+        if outer is None:
+            return original(*args, **kwargs)
+        try:
+            with outer.running():
+                result = original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("failed", None, outer.failed, exc)
+            raise
+        quietly("returned", None, outer.returned, result)
+        return result
+
+    return wrapper
+
+
+def _async_outer_call(edge: Edge, original: Function) -> Function:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        outer = quietly("begin", None, edge.outer, args, kwargs)
+        if outer is None:
+            return await original(*args, **kwargs)
+        try:
+            with outer.running():
+                result = await original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("failed", None, outer.failed, exc)
+            raise
+        quietly("returned", None, outer.returned, result)
+        return result
+
+    return wrapper
+
+
 def _attempt(edge: Edge, original: Function) -> Function:
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = edge.active(self)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = edge.active(args)
         if call is None:
-            return original(self, *args, **kwargs)
+            return original(*args, **kwargs)
         quietly("attempt", None, call.attempt_begins)
         try:
-            return original(self, *args, **kwargs)
+            result = original(*args, **kwargs)
         except BaseException as exc:
             quietly("attempt", None, call.attempt_failed, exc)
             raise
+        quietly("attempt", None, call.attempt_returned, result)
+        return result
 
     return wrapper
 
 
 def _async_attempt(edge: Edge, original: Function) -> Function:
-    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        call = edge.active(self)
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = edge.active(args)
         if call is None:
-            return await original(self, *args, **kwargs)
+            return await original(*args, **kwargs)
         quietly("attempt", None, call.attempt_begins)
         try:
-            return await original(self, *args, **kwargs)
+            result = await original(*args, **kwargs)
         except BaseException as exc:
             quietly("attempt", None, call.attempt_failed, exc)
             raise
+        quietly("attempt", None, call.attempt_returned, result)
+        return result
 
     return wrapper
 
 
 def _retry(edge: Edge, original: Function) -> Function:
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        edge.retry(self, kwargs)
-        return original(self, *args, **kwargs)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        edge.retry(args, kwargs)
+        return original(*args, **kwargs)
 
     return wrapper
 
 
 def _async_retry(edge: Edge, original: Function) -> Function:
-    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        edge.retry(self, kwargs)
-        return await original(self, *args, **kwargs)
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        edge.retry(args, kwargs)
+        return await original(*args, **kwargs)
 
     return wrapper
 
 
 def _close(edge: Edge, original: Function) -> Function:
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            return original(self, *args, **kwargs)
+            return original(*args, **kwargs)
         finally:
-            edge.closed(self)
+            edge.closed(args)
 
     return wrapper
 
 
 def _async_close(edge: Edge, original: Function) -> Function:
-    async def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            return await original(self, *args, **kwargs)
+            return await original(*args, **kwargs)
         finally:
-            edge.closed(self)
+            edge.closed(args)
 
     return wrapper
 
 
-def _span_end(edge: Edge, original: Function) -> Function:
-    def wrapper(client: Any, span: Any, result: Any) -> Any:
-        quietly("span end", None, edge.ending, client, result)
-        return original(client, span, result)
-
-    return wrapper
-
-
-def _body_end(edge: Edge, original: Function) -> Function:
-    def wrapper(self: Any, how: str, error: BaseException | None = None) -> Any:
-        finalizer = quietly("close", None, finalizer_of, self)
-        if finalizer is not None:
-            quietly("close", None, finalizer.body_ended, how, error)
-        return original(self, how, error)
+def _part(edge: Edge, original: Function) -> Function:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            result = original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("chunk", None, edge.part_failed, args, exc)
+            raise
+        quietly("chunk", None, edge.part, args, result)
+        return result
 
     return wrapper
 
@@ -254,14 +293,13 @@ WRAPPERS: dict[Kind, Callable[[Edge, Function], Function]] = {
     Kind.ASYNC_CALL: _async_call,
     Kind.GENERATOR: _generator,
     Kind.ASYNC_GENERATOR: partial(_async_call, follows=True),
+    Kind.OUTER_CALL: _outer_call,
+    Kind.ASYNC_OUTER_CALL: _async_outer_call,
     Kind.ATTEMPT: _attempt,
     Kind.ASYNC_ATTEMPT: _async_attempt,
     Kind.RETRY: _retry,
     Kind.ASYNC_RETRY: _async_retry,
     Kind.CLOSE: _close,
     Kind.ASYNC_CLOSE: _async_close,
-    Kind.REFUSAL: nested.refusal,
-    Kind.FEED: nested.feed,
-    Kind.SPAN_END: _span_end,
-    Kind.BODY_END: _body_end,
+    Kind.PART: _part,
 }

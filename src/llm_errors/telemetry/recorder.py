@@ -50,7 +50,8 @@ class Recorder:
         attributes: dict[str, Any] = {}
         context, error_type = scope.context, None
         if failure is not None:
-            attributes = quietly("attributes", attributes, self._attributes, failure, ending)
+            at_least = {semconv.ERROR_CLASS: failure.error_class.value, semconv.ERROR_REASON: failure.reason}
+            attributes = quietly("attributes", at_least, self._attributes, failure, ending)
             context = quietly("context", context, scope.settled_context)
             error_type = spans.error_type(ending.evidence, failure)
         try:

@@ -7,13 +7,16 @@ to.
 
 import os
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 from llm_errors import providers
 from llm_errors.call import CallInfo
 from llm_errors.extract.adk import LlmResponseReader
 from llm_errors.extract.fields import field, text
-from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.instrument.protocol import Adapter, Function, Target
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
 
 INVOKE_AGENT = "invoke_agent"
 OTHER_PROVIDER = "other"
@@ -41,10 +44,8 @@ class GoogleAdk(Adapter):
 
     def targets(self) -> Iterator[Target]:
         """Where the limit is enforced, and where the responses of every model come through."""
-        yield Target(
-            "google.adk.agents.invocation_context", "InvocationContext", "increment_llm_call_count", Kind.REFUSAL
-        )
-        yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", Kind.FEED)
+        yield Target("google.adk.agents.invocation_context", "InvocationContext", "increment_llm_call_count", _limit)
+        yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", _responses)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
         """The run (its context, or its agent) whose budget an exception says is spent; None for other exceptions."""
@@ -71,3 +72,43 @@ def _model_of(agent: Any) -> str:
     """The model of an agent: a name, or an object that has one."""
     model = field(agent, "model")
     return text(model, 256) if isinstance(model, str) else text(field(model, "model"), 256)
+
+
+def _limit(edge: Edge, original: Function) -> Function:
+    """The wrapper of the function that raises where ADK refuses to call the model, since a run's budget is spent."""
+
+    def refused(args: tuple[Any, ...], exc: BaseException) -> None:
+        adapter = edge.adapter
+        info = adapter.refused(args[0], exc) if isinstance(adapter, GoogleAdk) else None
+        call = edge.late(info, perf_counter()) if info is not None else None
+        if call is not None:
+            call.failed(exc)
+            call.leave()
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except Exception as exc:
+            quietly("refused", None, refused, args, exc)
+            raise
+
+    return wrapper
+
+
+def _responses(edge: Edge, original: Function) -> Function:
+    """The wrapper of an async generator function that is given the model's stream of responses first."""
+
+    def watched(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        instance, feed, *more = args
+        outer = edge.outer((instance, *more), kwargs)
+        return args if outer is None else (instance, outer.watch(feed), *more)
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        responses = original(*quietly("begin", args, watched, args, kwargs), **kwargs)
+        try:
+            async for response in responses:
+                yield response
+        finally:
+            await responses.aclose()
+
+    return wrapper

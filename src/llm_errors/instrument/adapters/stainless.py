@@ -20,6 +20,7 @@ from llm_errors.extract import bodies, exceptions, results, retry_after
 from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, number, parsed, text
 from llm_errors.extract.openai_chat import ChatReader
+from llm_errors.instrument.adapters import native_span
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.finalizers import finalizer_of
@@ -99,8 +100,8 @@ class Stainless(Adapter):
         yield Target(base, "AsyncAPIClient", "_request", Kind.ASYNC_CALL, when=_has_native_span, optional=True)
         yield Target(base, "SyncAPIClient", "_sleep_for_retry", Kind.RETRY)
         yield Target(base, "AsyncAPIClient", "_sleep_for_retry", Kind.ASYNC_RETRY)
-        yield Target(base, "", "finish_api_call_span", Kind.SPAN_END, optional=True)
-        yield Target(f"{self.row.package}._tracing", "FirstEnd", "end", Kind.BODY_END, optional=True)
+        yield Target(base, "", "finish_api_call_span", native_span.before_span_ends, optional=True)
+        yield Target(f"{self.row.package}._tracing", "FirstEnd", "end", native_span.before_body_ends, optional=True)
         yield Target(f"{self.row.package}._streaming", "Stream", "close", Kind.CLOSE)
         yield Target(f"{self.row.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE)
         yield Target(f"{self.row.package}._response", "APIResponse", "close", Kind.CLOSE)

@@ -1,0 +1,46 @@
+"""The span that anthropic 2 makes itself around a call: the class is written onto it before the SDK ends it."""
+
+from typing import Any
+
+from llm_errors.instrument.finalizers import finalizer_of
+from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+
+def before_span_ends(edge: Edge, original: Function) -> Function:
+    """The wrapper of `finish_api_call_span(client, span, result)`.
+
+    The answer has been parsed then. A body that is still to be read keeps the span open, and of a failure the wrapper of
+    the call has told before.
+    """
+
+    def judge(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        result = kwargs["result"] if "result" in kwargs else args[2]
+        client = kwargs["client"] if "client" in kwargs else args[0]
+        call = edge.active((client,))
+        if call is not None and call.instance is client and getattr(result, "error", None) is None:
+            call.returned(result.data)
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("span end", None, judge, args, kwargs)
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+def before_body_ends(edge: Edge, original: Function) -> Function:
+    """The wrapper of `FirstEnd.end(how, error)`, which is told how the reading of a body ended."""
+
+    def end(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        finalizer = finalizer_of(args[0])
+        how = kwargs["how"] if "how" in kwargs else args[1]
+        error = kwargs.get("error", args[2] if len(args) > 2 else None)
+        if finalizer is not None and edge.patcher.active:
+            finalizer.body_ended(how, error)
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("close", None, end, args, kwargs)
+        return original(*args, **kwargs)
+
+    return wrapper
