@@ -39,6 +39,7 @@ class Command:
 
 
 COMMANDS = (
+    Command("run", "llm_errors.tools.run.command", "run an application and show how its LLM calls fail"),
     Command(
         "demo",
         "llm_errors.tools.demo.command",

@@ -5,6 +5,7 @@ One retry layer only: the SDKs' own retries are off, because the plan decides wh
 """
 
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -21,6 +22,7 @@ from llm_errors.taxonomy import HANDLING
 from llm_errors.tools.demo import monday
 from llm_errors.tools.demo.parent import end_with_parent
 
+WIDTH = 80
 PATIENCE = 2.5
 """Seconds; a busy machine must not miss them over an answer that comes."""
 SPEED = 1000
@@ -127,9 +129,11 @@ def afternoon(url: str) -> Iterator[str]:
         for case in monday.CASES:
             outcome = desk.answer(case)
             deeds = "; ".join((*outcome.did, outcome.end))
-            yield f"  {outcome.first.kind:<17}{outcome.first.error_class or '-':<15}{deeds}"
+            told = f"  {outcome.first.kind:<17}{outcome.first.error_class or '-':<15}{deeds}"
+            yield from textwrap.wrap(told, WIDTH, subsequent_indent=" " * 34, break_on_hyphens=False)
             if not outcome.answered:
-                yield f'  {"":<17}"{outcome.first.user_message}"'
+                said = f'"{outcome.first.user_message}"'
+                yield from textwrap.wrap(said, WIDTH, initial_indent=" " * 19, subsequent_indent=" " * 20)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 """
 
 import argparse
-import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -19,6 +19,8 @@ from llm_errors.tools.demo import monday
 from llm_errors.tools.demo.parent import end_with_parent
 from llm_errors.tools.demo.stage import Stage
 
+OVER = "the morning is over"
+"""The last line."""
 AGENTS = 4
 """How many tickets are worked on at a time."""
 PATIENCE = 4.0
@@ -121,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Work through the morning, a line of progress per scene."""
     parser = argparse.ArgumentParser(prog="python -m llm_errors.tools.demo.desk", description=__doc__)
     parser.add_argument("--provider", metavar="URL", help="the models' address (default: a provider of its own)")
-    parser.add_argument("--stay", action="store_true", help="stay until the standard input ends")
+    parser.add_argument("--stay", action="store_true", help="stay after the last scene")
     args = parser.parse_args(argv)
     with ExitStack() as stack:
         url = args.provider or stack.enter_context(Provider(Stage().answer)).url
@@ -129,17 +131,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         desk = Desk(url)
         for scene in monday.SCENES:
             failed = work(desk, scene, agents)
-            print(
-                f"{scene.at}  {scene.title:<31} {scene.model:<20} {scene.tickets:>4} asked {failed:>4} raised",
-                flush=True,
-            )
-        print("the morning is over", flush=True)
+            told = f"{scene.at}  {scene.title:<25}{scene.model:<20}{scene.tickets:>4} calls /{failed:>3} exceptions"
+            print(told, flush=True)
+        print(OVER, flush=True)
         if args.stay:
-            sys.stdin.read()
+            threading.Event().wait()
     return 0
 
 
 if __name__ == "__main__":
-    if "--stay" not in sys.argv:  # one that stays reads its standard input itself
-        end_with_parent()
+    end_with_parent()
     raise SystemExit(main())

@@ -61,11 +61,11 @@ SCENES: Final = (
     Scene("08:30", "answer: everyone is back", "answer", FLASH, 100, (*_quota(4, 6), Fault("safety_stop", 4))),
     Scene("08:45", "answer: over the quota", "answer", FLASH, 100, (*_quota(6, 8), Fault("blocked_prompt", 4))),
     Scene("09:00", "answer: far over it", "answer", FLASH, 100, (*_quota(8, 10), Fault("safety_stop", 3))),
-    Scene("09:05", "suggest replies while typing", "suggest", LITE, 50, (Fault("empty", 3),)),
+    Scene("09:05", "suggest replies", "suggest", LITE, 50, (Fault("empty", 3),)),
     Scene("09:10", "letters to customers", "letter", SONNET, 80, (Fault("overloaded", 5), Fault("refusal", 4))),
     Scene("09:20", "live chat", "chat", MINI, 60, (Fault("dropped", 2), Fault("hanging", 2))),
     Scene("09:30", "long threads in one page", "summary", SONNET, 40, (Fault("too_long", 3),)),
-    Scene("09:40", "the digest nobody looked after", "digest", RETIRED, 6, (Fault("retired", 6),)),
+    Scene("09:40", "a forgotten digest", "digest", RETIRED, 6, (Fault("retired", 6),)),
     Scene("09:45", "somebody rotates a key", "summary", SONNET, 10, (Fault("revoked", 10),)),
     Scene("09:55", "the account runs dry", "invoice", MINI, 12, (Fault("spent", 7),)),
 )

@@ -41,6 +41,10 @@ class Group:
         finish = one.get(semconv.RESPONSE_FINISH_REASONS)
         code = one.get(semconv.ERROR_CODE)
         by_finish = one.get(semconv.ERROR_EVIDENCE) == "finish_reason" and bool(code)
+        if one.get(semconv.ERROR_REASON) == "empty_response":  # the finish reason is that of good answers
+            return rule_template.Pattern(
+                name=f"unknown.{self.fingerprint}", provider=one.get(semconv.PROVIDER), facts=("empty",)
+            )
         return rule_template.Pattern(
             name=f"unknown.{self.fingerprint}",
             provider=one.get(semconv.PROVIDER),
@@ -48,7 +52,6 @@ class Group:
             codes=(code,) if code and code != finish and not by_finish else (),
             finish=code if by_finish or (code and code == finish) else "",
             exception=one.get(semconv.EXCEPTION_TYPE) or one.get(semconv.ERROR_TYPE),
-            facts=("empty",) if one.get(semconv.ERROR_REASON) == "empty_response" else (),
         )
 
     def report(self) -> dict[str, Any]:

@@ -1,0 +1,163 @@
+"""What the application's own processes load: exporters that copy to `llm-errors run` what the instrumentation reports.
+
+OpenTelemetry finds them by their entry points, beside the exporters that are configured already. They send to a loopback
+port only, without any HTTP library that could be instrumented or sent through a proxy. If nobody listens any more, what
+they have is dropped.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+
+from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, detach, set_value
+from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
+from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk._logs import export as logs_export
+from opentelemetry.sdk.metrics import Counter, Histogram, ObservableCounter
+from opentelemetry.sdk.metrics.export import AggregationTemporality, MetricReader, MetricsData
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from llm_errors import semconv
+from llm_errors.tools.run.environment import ADDRESS, PROCESS_HEADER
+
+INTERVAL = 0.5
+"""Seconds between two exports of metrics: what a killed process can lose of its counts."""
+PATIENCE = 5.0
+"""Seconds after which an export is given up."""
+
+
+def post(path: str, body: bytes) -> bool:
+    """Send an export; whether it has arrived."""
+    host, _, port = os.environ.get(ADDRESS, "").rpartition(":")
+    if not host:
+        return False
+    connection = HTTPConnection(host, int(port), timeout=PATIENCE)
+    try:
+        headers = {"content-type": "application/x-protobuf", PROCESS_HEADER: str(os.getpid())}
+        connection.request("POST", path, body, headers)
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _concerns_us(attributes: Any) -> bool:
+    return bool(attributes) and (semconv.ERROR_CLASS in attributes or semconv.RETRY_COUNT in attributes)
+
+
+class RunSpanExporter(SpanExporter):
+    """Sends the spans of failed and of retried calls."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Send those of a batch."""
+        told = [span for span in spans if _concerns_us(span.attributes)]
+        if told:
+            post("/v1/traces", encode_spans(told).SerializeToString())
+        return SpanExportResult.SUCCESS
+
+    def shutdown(self) -> None:
+        """Nothing is kept."""
+
+
+_LogExporter: Any = getattr(logs_export, "LogRecordExporter", None) or logs_export.LogExporter
+_LogResult: Any = getattr(logs_export, "LogRecordExportResult", None) or logs_export.LogExportResult
+
+
+class RunLogExporter(_LogExporter):  # type: ignore[misc]
+    """Sends the log records of failed calls: they tell the details where no span does."""
+
+    def export(self, batch: Sequence[Any]) -> Any:
+        """Send those of a batch."""
+        told = [one for one in batch if _concerns_us(one.log_record.attributes)]
+        if told:
+            post("/v1/logs", encode_logs(told).SerializeToString())
+        return _LogResult.SUCCESS
+
+    def shutdown(self) -> None:
+        """Nothing is kept."""
+
+    def force_flush(self, timeout_millis: int = 0) -> bool:
+        """Nothing is kept."""
+        return True
+
+
+class RunMetricReader(MetricReader):
+    """Sends what has been counted since the last time, every half second and at the end.
+
+    Each export holds only what is new, so a process that dies between two of them loses half a second of counts, and a
+    forked worker does not send again what its parent has counted: the parent sends it right before the fork.
+    """
+
+    def __init__(self) -> None:
+        delta = AggregationTemporality.DELTA
+        super().__init__(preferred_temporality={Counter: delta, ObservableCounter: delta, Histogram: delta})
+        self._gate = threading.Lock()
+        """Held during a collection, and across a fork: a child never inherits a collection that is under way."""
+        self._over = threading.Event()
+        post("/v1/metrics", b"")  # an empty export: this process is observed
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork_in_child
+            )
+
+    def _begin(self) -> None:
+        threading.Thread(target=self._tick, daemon=True, name="llm-errors-run").start()
+
+    def _tick(self) -> None:
+        while not self._over.wait(INTERVAL):
+            self._flush()
+
+    def _flush(self) -> None:
+        with self._gate:
+            self.collect()
+
+    def _receive_metrics(self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: Any) -> None:
+        token = attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        try:
+            ours = [_of_our_scope(resource) for resource in metrics_data.resource_metrics]
+            if any(resource.scope_metrics for resource in ours):
+                post("/v1/metrics", encode_metrics(MetricsData(resource_metrics=ours)).SerializeToString())
+        finally:
+            detach(token)
+
+    def force_flush(self, timeout_millis: float = 10_000) -> bool:
+        """Send what there is now."""
+        self._flush()
+        return True
+
+    def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
+        """Send the rest."""
+        if not self._over.is_set():
+            self._over.set()
+            self._flush()
+
+    def _before_fork(self) -> None:
+        self._gate.acquire()
+        if not self._over.is_set():
+            self.collect()
+
+    def _after_fork(self) -> None:
+        self._gate.release()
+
+    def _after_fork_in_child(self) -> None:
+        self._gate.release()
+        if self._over.is_set():
+            return
+        post("/v1/metrics", b"")
+        self._begin()
+        # A child of `multiprocessing` ends without the exit handlers of Python, but with those of its own.
+        if (util := sys.modules.get("multiprocessing.util")) is not None:
+            util.register_after_fork(self, lambda reader: util.Finalize(reader, reader._flush, exitpriority=0))
+
+
+def _of_our_scope(resource: Any) -> Any:
+    """The metrics of one resource without those of other instrumentations."""
+    ours = [scope for scope in resource.scope_metrics if scope.scope.name == semconv.SCOPE]
+    return type(resource)(resource=resource.resource, scope_metrics=ours, schema_url=resource.schema_url)

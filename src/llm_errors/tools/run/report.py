@@ -1,0 +1,193 @@
+"""The report as text for a terminal of 80 columns. Pure: a summary in, lines out."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from llm_errors import semconv
+from llm_errors.taxonomy import ErrorClass, View
+from llm_errors.tools.run.summary import ClassRow, ModelRow, Summary
+from llm_errors.tools.run.telemetry import Failure
+
+WIDTH: Final = 80
+VIEWS: Final = {
+    View.RELIABILITY: ("RELIABILITY", "provider and network faults; these consume the error budget", "31"),
+    View.CORRECTNESS: ("CORRECTNESS", "yours to fix: API key, model name, request or budget", "33"),
+    View.POLICY: ("POLICY", "refused or truncated answers; blocks don't count against availability", "35"),
+    View.REVIEW: ("REVIEW", "not classified yet; add a rule for recurring patterns", "36"),
+}
+"""View -> its title, what it is about, and the colour of its classes."""
+_REASONS_AT = 59
+"""The column in which reasons begin; those that do not fit there have lines of their own."""
+_AVAILABILITY = "availability = share of calls, excluding blocked ones, with no reliability failure"
+
+
+class Paint:
+    """Bold and colour, where the terminal wants them."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+
+    def __call__(self, text: str, code: str) -> str:
+        """The text in a colour or style."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self._wanted else text
+
+
+def heading(paint: Paint, title: str, about: str) -> Iterator[str]:
+    """The head of a section."""
+    yield ""
+    yield paint(title, "1") + f"  {about}"
+    yield "-" * WIDTH
+
+
+class Report:
+    """Lines of at most 80 columns."""
+
+    def __init__(self, summary: Summary, paint: Paint) -> None:
+        self._summary, self._paint = summary, paint
+
+    def lines(self) -> Iterator[str]:
+        """The whole report."""
+        yield from self._headline()
+        if not self._summary.calls:
+            return
+        for view in View:
+            rows = self._summary.of_view(view)
+            if rows or view is View.RELIABILITY:
+                yield from self._view(view, rows)
+        if self._summary.examples:
+            yield from self._examples()
+        if self._summary.unknown:
+            yield from self._rules()
+
+    def table(self) -> Iterator[str]:
+        """A short form without sections: one line per class, for a live view."""
+        yield from self._headline()
+        if self._summary.classes:
+            yield self._class_head()
+        for row in self._summary.classes:
+            yield from self._class(row)
+
+    def _headline(self) -> Iterator[str]:
+        s = self._summary
+        parts = [f"{s.calls} {_plural('call', s.calls)}, {s.failed} failed"]
+        if s.failed:
+            raised = s.failed - s.in_band
+            parts = [f"{parts[0]}: {raised} {_plural('exception', raised)}, {s.in_band} inside an HTTP 200 response"]
+        if s.cancelled:
+            parts.append(f"{s.cancelled} cancelled")
+        yield from textwrap.wrap("; ".join(parts), WIDTH)
+
+    def _view(self, view: View, rows: list[ClassRow]) -> Iterator[str]:
+        title, about, _ = VIEWS[view]
+        yield from heading(self._paint, title, about)
+        if rows:
+            yield self._class_head()
+        else:
+            yield "  no failures"
+        for row in rows:
+            yield from self._class(row)
+        if view is View.RELIABILITY:
+            yield from self._models()
+            if self._summary.retries:
+                yield from self._retries()
+
+    def _class_head(self) -> str:
+        return self._paint(f"  {'class':<15}{'calls':>5}{'share':>8}  {'notifies':<27}reasons", "2")
+
+    def _class(self, row: ClassRow) -> Iterator[str]:
+        name = self._paint(f"{row.error_class.value:<15}", VIEWS[row.rule.view][2])
+        notifies = f"{row.rule.audience} ({row.severity})"
+        start = f"  {name}{row.count:>5}{percent(row.count / row.calls if row.calls else None):>8}  {notifies:<27}"
+        reasons = [f"{reason} {count}" for reason, count in row.reasons.most_common()]
+        told = ", ".join(reasons)
+        if _REASONS_AT + len(told) <= WIDTH:
+            yield start + told
+        else:
+            yield start.rstrip()
+            yield from textwrap.wrap(told, WIDTH, initial_indent=" " * 17, subsequent_indent=" " * 17)
+
+    def _models(self) -> Iterator[str]:
+        """Availability with blocks left out, beside the share that simply succeeded."""
+        yield ""
+        yield self._paint(f"  {'model':<30}{'calls':>6}{'availability':>14}{'succeeded':>12}{'rate limited':>15}", "2")
+        rows = self._summary.models
+        for row in rows:
+            yield self._model(row.model or row.provider or "?", row)
+        if len(rows) > 1:
+            yield self._model("all", self._summary.everything)
+        yield from textwrap.wrap(_AVAILABILITY, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+    def _model(self, name: str, row: ModelRow) -> str:
+        limited = percent(row.share(ErrorClass.RATE_LIMITED))
+        return f"  {clip(name, 29):<30}{row.calls:>6}{percent(row.availability):>14}{percent(row.success):>12}{limited:>15}"
+
+    def _retries(self) -> Iterator[str]:
+        """Attempts that the SDKs' own retries hid, and whether they helped."""
+        s = self._summary
+        attempts = ", ".join(f"{name} {count}" for name, count in s.retries.most_common())
+        said = f"hidden by the SDKs' own retries: {sum(s.retries.values())} failed attempts ({attempts})"
+        yield ""
+        yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        helped = f"retries rescued {s.rescued} {_plural('call', s.rescued)}"
+        yield f"  {helped}; {s.failed_anyway} failed anyway, just later" if s.failed_anyway else f"  {helped}"
+
+    def _examples(self) -> Iterator[str]:
+        yield from heading(self._paint, "EXAMPLES", "one trace per class")
+        yield self._paint(f"  {'class':<15}{'trace id':<34}model, what the provider said", "2")
+        for failure in self._summary.examples:
+            yield from self._example(failure)
+
+    def _example(self, failure: Failure) -> Iterator[str]:
+        view = next(row.rule.view for row in self._summary.classes if row.error_class.value == failure.error_class)
+        name = self._paint(f"{failure.error_class:<15}", VIEWS[view][2])
+        model = str(failure.attributes.get(semconv.REQUEST_MODEL) or failure.attributes.get(semconv.PROVIDER) or "")
+        yield f"  {name}{failure.trace_id or '(no span)':<34}{clip(model, 29)}".rstrip()
+        said = provider_said(failure)
+        if said:
+            yield " " * 17 + clip(said, WIDTH - 17)
+
+    def _rules(self) -> Iterator[str]:
+        yield from heading(self._paint, "RULES", "that would name what is UNKNOWN (save, set LLM_ERRORS_RULES_FILE)")
+        for index, group in enumerate(self._summary.unknown):
+            report = group.report()
+            if index:
+                yield ""
+            yield f"  # {group.count} x {clip(' '.join(str(report[k]) for k in _WHAT if report[k]), 66)}"
+            for line in str(report["toml"]).splitlines():
+                yield from _toml(line)
+
+
+_WHAT = ("provider", "model", "reason", "exception", "status", "code")
+
+
+def _toml(line: str) -> Iterator[str]:
+    """A line of TOML, its comment on lines of its own where both do not fit."""
+    text, mark, comment = line.partition("  # ")
+    if mark and len(line) + 2 > WIDTH:
+        yield from textwrap.wrap(comment, WIDTH, initial_indent="  # ", subsequent_indent="  # ")
+        line = text
+    yield f"  {line}"
+
+
+def provider_said(failure: Failure) -> str:
+    """Status, code and message of a failure, as far as there are any, in one printable line."""
+    facts = [failure.attributes.get(name) for name in (semconv.ERROR_STATUS_CODE, semconv.ERROR_CODE)]
+    code = " ".join(str(fact) for fact in facts if fact)
+    message = str(failure.attributes.get(semconv.ERROR_MESSAGE) or "")
+    said = f"{code}: {message}" if code and message else code or message
+    return " ".join("".join(c if c.isprintable() else " " for c in said).split()).replace("…", "...")
+
+
+def clip(text: str, width: int) -> str:
+    """The text in a width, its end left out if it is longer."""
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def percent(share: float | None) -> str:
+    """A percentage with one digit; a dash where there is nothing to divide by."""
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else word + "s"

@@ -1,0 +1,147 @@
+"""What has arrived from the application: counts, their course over time, and the details of failures.
+
+Counters come as differences; everything else here is a sum of them. Memory stays bounded however long the application runs:
+of each class the newest failures are kept, and one entry per second in which something happened.
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from llm_errors import semconv
+
+Attributes = Mapping[str, Any]
+
+KEPT: Final = 200
+"""How many failures of a class are kept with their details."""
+OK, CANCELLED = semconv.OK, semconv.CANCELLED
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failed call. `at` is in seconds since the epoch; without a span the ids are empty."""
+
+    at: float
+    trace_id: str
+    span_id: str
+    attributes: Attributes
+
+    @property
+    def error_class(self) -> str:
+        """Its class."""
+        return str(self.attributes.get(semconv.ERROR_CLASS, ""))
+
+
+class Telemetry:
+    """Everything that the application has reported so far."""
+
+    def __init__(self) -> None:
+        self.processes: set[str] = set()
+        self.timeline: dict[int, Counter[str]] = {}
+        """Second -> calls that ended in it: `ok`, `cancelled`, or the class of the failure."""
+        self.rescued = 0
+        """Calls that succeeded after attempts that had failed."""
+        self.failed_anyway = 0
+        """Calls that failed although the SDK had tried again."""
+        self._series: Counter[tuple[str, frozenset[tuple[str, Any]]]] = Counter()
+        self._failures: dict[str, OrderedDict[tuple[str, str, float], Failure]] = {}
+
+    def add(self, path: str, body: bytes) -> None:
+        """Take an export in. What is no export of a known signal is left out."""
+        take = {"/v1/metrics": self._add_metrics, "/v1/traces": self._add_spans, "/v1/logs": self._add_logs}.get(path)
+        if take is not None:
+            take(body)
+
+    def counts(self, metric: str, *labels: str) -> Counter[tuple[Any, ...]]:
+        """Sums of a counter by the values of some labels."""
+        sums: Counter[tuple[Any, ...]] = Counter()
+        for (name, attributes), value in self._series.items():
+            if name == metric:
+                given = dict(attributes)
+                sums[tuple(given.get(label, "") for label in labels)] += value
+        return sums
+
+    @property
+    def calls(self) -> int:
+        """Every model call that was counted."""
+        return sum(self.counts(semconv.CALLS).values())
+
+    def failures(self, error_class: str | None = None) -> list[Failure]:
+        """The failures whose details are kept, in the order of time: of one class, or of all."""
+        kept = self._failures.values() if error_class is None else [self._failures.get(error_class, OrderedDict())]
+        return sorted((failure for each in kept for failure in each.values()), key=lambda failure: failure.at)
+
+    def _add_metrics(self, body: bytes) -> None:
+        for metric in (
+            metric
+            for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics
+            for scope in resource.scope_metrics
+            for metric in scope.metrics
+            if metric.HasField("sum")
+        ):
+            for point in metric.sum.data_points:
+                if point.as_int:
+                    attributes = read(point.attributes)
+                    self._series[metric.name, frozenset(attributes.items())] += point.as_int
+                    self._add_to_timeline(metric.name, attributes, point.time_unix_nano // 10**9, point.as_int)
+
+    def _add_to_timeline(self, metric: str, attributes: Attributes, second: int, count: int) -> None:
+        outcome = attributes.get(semconv.OUTCOME) if metric == semconv.CALLS else None
+        kind = attributes.get(semconv.ERROR_CLASS) if metric == semconv.ERRORS else outcome
+        if kind is not None and kind != semconv.ERROR:  # a failed call is counted by its class
+            self.timeline.setdefault(second, Counter())[kind] += count
+
+    def _add_spans(self, body: bytes) -> None:
+        for span in (
+            span
+            for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ):
+            attributes = read(span.attributes)
+            failed = semconv.ERROR_CLASS in attributes
+            if failed:
+                self._keep(Failure(span.end_time_unix_nano / 1e9, span.trace_id.hex(), span.span_id.hex(), attributes))
+            if attributes.get(semconv.RETRY_COUNT):
+                self.failed_anyway += failed
+                self.rescued += not failed
+
+    def _add_logs(self, body: bytes) -> None:
+        for record in (
+            record
+            for resource in ExportLogsServiceRequest.FromString(body).resource_logs
+            for scope in resource.scope_logs
+            for record in scope.log_records
+        ):
+            attributes = read(record.attributes)
+            if semconv.ERROR_CLASS in attributes:
+                at = (record.time_unix_nano or record.observed_time_unix_nano) / 1e9
+                self._keep(Failure(at, record.trace_id.hex(), record.span_id.hex(), attributes))
+
+    def _keep(self, failure: Failure) -> None:
+        """Keep the details; a span and a log record of one failure are put together."""
+        kept = self._failures.setdefault(failure.error_class, OrderedDict())
+        identity = (failure.trace_id, failure.span_id, 0.0 if failure.span_id else failure.at)
+        known = kept.get(identity)
+        if known is not None:
+            failure = Failure(known.at, failure.trace_id, failure.span_id, {**known.attributes, **failure.attributes})
+        kept[identity] = failure
+        if len(kept) > KEPT:
+            kept.popitem(last=False)
+
+
+def read(attributes: Iterable[Any]) -> dict[str, Any]:
+    """Plain values by name; a list becomes a tuple."""
+    return {a.key: _value(a.value) for a in attributes}
+
+
+def _value(value: Any) -> Any:
+    kind = value.WhichOneof("value")
+    if kind == "array_value":
+        return tuple(_value(one) for one in value.array_value.values)
+    return getattr(value, kind) if kind else None

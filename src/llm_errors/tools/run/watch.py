@@ -1,0 +1,101 @@
+"""`--watch`: a live table while the application runs.
+
+On a terminal the table has the last lines of the screen to itself, and the application's output scrolls above it. Anywhere
+else it is printed again, at most every five seconds, when its numbers have changed.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import TextIO
+
+from llm_errors.tools.run.report import WIDTH
+
+ON_A_TERMINAL, ELSEWHERE = 0.5, 5.0
+"""Seconds between two looks at the numbers."""
+ROWS = 16
+"""The most lines that the table takes; of a small screen half of them at most."""
+
+Lines = Callable[[], Iterator[str]]
+
+
+class Watch:
+    """Shows lines again and again until it is left. Use as a context manager."""
+
+    def __init__(self, lines: Lines, stream: TextIO) -> None:
+        self._lines, self._stream = lines, stream
+        self._screen = Screen(stream) if stream.isatty() and os.environ.get("TERM") != "dumb" else None
+        self._over = threading.Event()
+        self._shown: list[str] = []
+        self._thread = threading.Thread(target=self._run, daemon=True, name="watch")
+
+    def __enter__(self) -> "Watch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
+        self._thread.join()
+        if self._screen is not None:
+            self._screen.close()
+
+    def _run(self) -> None:
+        while not self._over.wait(ELSEWHERE if self._screen is None else ON_A_TERMINAL):
+            self.show()
+
+    def show(self) -> None:
+        """Show the lines, if they have changed."""
+        lines = list(self._lines())
+        try:
+            if self._screen is not None:
+                self._screen.draw(lines)
+            elif lines != self._shown:
+                self._stream.write("\n".join(["", *lines, ""]))
+                self._stream.flush()
+        except OSError:
+            self._over.set()  # nobody reads any more
+        self._shown = lines
+
+
+class Screen:
+    """The last lines of a terminal, taken out of what scrolls."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._size: tuple[int, int] | None = None
+        self._drawn: list[str] = []
+
+    def draw(self, lines: list[str]) -> None:
+        """Draw lines below a rule, if anything has changed; the cursor stays where the application has it."""
+        size = os.get_terminal_size(self._stream.fileno())
+        rows = min(ROWS, size.lines // 2)
+        if (size.lines, rows) == self._size and lines == self._drawn:
+            return
+        text = reserve(size.lines, rows) if (size.lines, rows) != self._size else ""
+        self._size, self._drawn = (size.lines, rows), lines
+        shown = ["-" * min(WIDTH, size.columns - 1), *lines][:rows]
+        self._stream.write(text + drawing(shown, size.lines, rows))
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Give the lines back, empty."""
+        if self._size is not None:
+            self._stream.write(release(*self._size))
+            self._stream.flush()
+
+
+def reserve(height: int, rows: int) -> str:
+    """Make room, then let only the lines above scroll."""
+    return "\n" * rows + f"\x1b7\x1b[1;{height - rows}r\x1b8\x1b[{rows}A"
+
+
+def drawing(lines: list[str], height: int, rows: int) -> str:
+    """The lines in the reserved rows, and the cursor back."""
+    drawn = [f"\x1b[{height - rows + 1 + n};1H\x1b[2K{lines[n] if n < len(lines) else ''}" for n in range(rows)]
+    return "\x1b7" + "".join(drawn) + "\x1b8"
+
+
+def release(height: int, rows: int) -> str:
+    """The whole screen scrolls again."""
+    return "\x1b7" + f"\x1b[r\x1b[{height - rows + 1};1H\x1b[J" + "\x1b8"
