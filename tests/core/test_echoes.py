@@ -128,7 +128,7 @@ def test_words_of_the_api_stay(message):
         ("You can't use 'secret plan' now", "You can't use … now"),
         ("Not closed: 'my text goes on", "Not closed: …"),
         ("İ is invalid: my text", "… is invalid: …"),
-        ("Zebra said so; badInvalidInput: my text", "…; badInvalidInput: …"),
+        ("Zebra said so; badInvalidThing now", "…; badInvalidThing …"),
         ("Project `p_x` does not have access to model `gpt-4o`", "Project … does not have access to model `gpt-4o`"),
     ],
 )

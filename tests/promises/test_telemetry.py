@@ -278,6 +278,10 @@ def test_the_sentence_leaves_out_what_is_not_known(given, wanted):
     assert logs.sentence(known) == wanted
 
 
+def test_there_is_a_sentence_even_where_nothing_is_known():
+    assert logs.sentence({}) == "A failure from an unknown provider"
+
+
 def test_at_most_ten_records_a_second_and_the_rest_is_counted(provider, connect, observed, monkeypatch):
     now = itertools.count(0)
     clock = {"second": 1}

@@ -48,6 +48,7 @@ class FailureLog:
 def sentence(attributes: Mapping[str, Any]) -> str:
     """What people read: `RATE_LIMITED/requests from openai gpt-5-mini: <message>`."""
     who = " ".join(filter(None, (attributes.get(semconv.PROVIDER), attributes.get(semconv.REQUEST_MODEL))))
-    what = f"{attributes[semconv.ERROR_CLASS]}/{attributes[semconv.ERROR_REASON]} from {who or 'an unknown provider'}"
+    kind = "/".join(filter(None, (attributes.get(semconv.ERROR_CLASS), attributes.get(semconv.ERROR_REASON))))
+    what = f"{kind or 'A failure'} from {who or 'an unknown provider'}"
     message = attributes.get(semconv.ERROR_MESSAGE)
     return f"{what}: {message}" if message else what
