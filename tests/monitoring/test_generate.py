@@ -121,6 +121,14 @@ def test_a_file_of_the_users_own_is_never_overwritten(
     assert files(tmp_path) == {name}
 
 
+def test_a_check_tells_that_a_file_of_the_users_own_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = write(tmp_path) / "alertmanager.yml"
+    own.write_text("mine")
+    capsys.readouterr()
+    assert main(["generate", "--no-dashboards", "--check", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == f"differs: {own}\n"
+
+
 def test_a_second_run_renews_what_the_first_has_written(tmp_path: Path) -> None:
     write(tmp_path)
     write(tmp_path, "--objective", "99.9")

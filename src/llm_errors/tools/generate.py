@@ -85,7 +85,8 @@ def _run(args: argparse.Namespace) -> int:
         texts.update(generate.with_sdk(options))
     asked = acceptance.asked(texts)
     files = generate.placed(texts, out, own=own)
-    generate.refuse_foreign(files)
+    if not args.check:
+        generate.refuse_foreign(files)
     if readme:
         files.update(generate.renewed_readme(Path(readme), options))
     if not args.check:
