@@ -229,12 +229,8 @@ class Invocation:
             return
         evidence = failure if failure is not None or cancelled else answer.suspicion
         first = self._first_chunk
-        if (
-            evidence is not None
-            and first is not None
-            and (failure is not None or not (evidence.embedded and first == self.received))
-        ):
-            evidence = replace(evidence, partial_output=True)  # more than one chunk that is an error in itself
+        if evidence is not None and first is not None and not (failure is None and self._is_only_an_error(evidence)):
+            evidence = replace(evidence, partial_output=True)
         now = perf_counter()
         ended = now if self.waiting or self.received is None else self.received
         ending = CallOutcome(
@@ -254,6 +250,10 @@ class Invocation:
         if self._layer is not None:
             self._layer.ended(evidence is not None or cancelled)
         self._recorder.close(self._scope, ending)
+
+    def _is_only_an_error(self, evidence: Evidence) -> bool:
+        """Whether the one chunk that came is an error object: no output has reached the caller."""
+        return evidence.embedded and self._first_chunk == self.received
 
     # --- streams ---
 
