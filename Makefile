@@ -5,7 +5,7 @@ ENVIRONMENTS ?= newest
 RUN = PYTHON="$(PYTHON)" bash tests/environments/create
 BIN = .venvs/newest/bin
 
-.PHONY: help demo test check dashboards screenshots stack stack-test bench clean
+.PHONY: help demo test sdk-suites check dashboards screenshots stack stack-test bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
@@ -13,8 +13,11 @@ demo: ## one bad Monday morning, classified: three views and a trace per class
 	@$(RUN) newest
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/llm-errors demo $(ARGS)
 
-test: ## every test of the chosen environments (ENVIRONMENTS="newest middle oldest peers peers-openlit adk python3.10")
+test: ## every test of the chosen environments (ENVIRONMENTS="newest middle oldest peers peers-openlit adk suites python3.10")
 	@set -e; for e in $(ENVIRONMENTS); do PYTHON="$(PYTHON)" bash tests/environments/run $$e $(ARGS); done
+
+sdk-suites: ## the SDKs' own tests from their source distributions, bare and with us on
+	@PYTHON="$(PYTHON)" bash tests/environments/run suites
 
 check: ## lint, types, layers, and that generated files are what the taxonomy says
 	@$(RUN) newest

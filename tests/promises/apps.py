@@ -150,10 +150,81 @@ def measured(reader: Any) -> int:
 
 _kept: list[Any] = []
 
+
+def opened(url: str, api: str) -> Any:
+    """A stream of which one chunk has been read."""
+    if api == "gemini":
+        from google import genai
+
+        client = genai.Client(api_key="k", http_options={"base_url": url})
+        seen = client.models.generate_content_stream(model="m", contents="hi")
+    elif api == "messages":
+        import anthropic
+
+        asked = {"model": "m", "max_tokens": 9, "messages": []}
+        seen = anthropic.Anthropic(base_url=url, api_key="k").messages.create(**asked, stream=True)
+    else:
+        import openai
+
+        client = openai.OpenAI(base_url=f"{url}/v1", api_key="k")
+        create, what = {
+            "chat": (client.chat.completions.create, "messages"),
+            "responses": (client.responses.create, "input"),
+        }[api]
+        seen = create(model="m", stream=True, **{what: []})
+    next(seen)
+    return seen
+
+
+def open_at_exit(url: str, api: str) -> None:
+    """A stream that is open when the process ends, with a provider that was made after we instrumented."""
+    from opentelemetry import metrics
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+    from llm_errors import LLMErrorsInstrumentor
+
+    LLMErrorsInstrumentor().instrument(strict=True)
+    _kept.append(opened(url, api))
+
+    class Reader(InMemoryMetricReader):
+        def shutdown(self, *args: Any, **kwargs: Any) -> None:
+            print(json.dumps(outcomes(self)), flush=True)
+
+    metrics.set_meter_provider(MeterProvider([Reader()]))
+
+
+def forked_stream(url: str, api: str) -> None:
+    """A stream that is open during a fork, dropped in the child and then in the parent: counts and ended spans of each."""
+    import gc
+
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from llm_errors import LLMErrorsInstrumentor
+
+    reader, ended, tracing = InMemoryMetricReader(), InMemorySpanExporter(), TracerProvider()
+    tracing.add_span_processor(SimpleSpanProcessor(ended))
+    LLMErrorsInstrumentor().instrument(strict=True, tracer_provider=tracing, meter_provider=MeterProvider([reader]))
+    _kept.append(opened(url, api))
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+    _kept.pop().close()
+    gc.collect()
+    print(json.dumps([outcomes(reader), len(ended.get_finished_spans())]), flush=True)
+    if not child:
+        os._exit(0)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "green":
         from gevent import monkey
 
         monkey.patch_all()
     apps = {"fork": fork, "green": green, "spawned": spawned, "left_open": left_open, "set_later": set_later}
-    apps[sys.argv[1]](sys.argv[2])
+    apps.update(open_at_exit=open_at_exit, forked_stream=forked_stream)
+    apps[sys.argv[1]](*sys.argv[2:])
