@@ -148,9 +148,40 @@ def test_rules_check(command: Any, tmp_path: Path) -> None:
 def test_rules_check_of_a_file_that_is_wrong(command: Any, tmp_path: Path) -> None:
     bad = written(tmp_path / "bad.toml", '[[rule]]\nstatuz = 418\nclass = "SERVER"\n')
     status, out, err = command("rules", "check", bad)
-    assert (status, out) == (2, "")
+    assert (status, out) == (1, "")
     assert f"{bad}:2: unknown condition 'statuz'; write 'status'" in err
-    assert command("rules", "check", bad, "--json")[0] == 2
+    assert command("rules", "check", bad, "--json")[0] == 1
+
+
+def test_rules_check_of_several_files(command: Any, tmp_path: Path) -> None:
+    good = written(tmp_path / "good.toml", '[[rule]]\nstatus = 418\nclass = "SERVER"\n')
+    bad = written(tmp_path / "bad.toml", '[[rule]]\nstatuz = 418\nclass = "SERVER"\n')
+    status, out, err = command("rules", "check", good, bad)
+    assert status == 1
+    assert f"{good}: 1 rule, OK" in out
+    assert f"{bad}:2:" in err
+    reports = json.loads(command("rules", "check", good, bad, "--json")[1])
+    assert [(r["file"], len(r["rules"]), len(r["problems"])) for r in reports] == [(good, 1, 0), (bad, 0, 2)]
+
+
+def test_rules_check_of_standard_input(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO('[[rule]]\nstatuz = 418\nclass = "SERVER"\n'))
+    status, _, err = command("rules", "check", "-")
+    assert (status, err.splitlines()[0]) == (1, "standard input:2: unknown condition 'statuz'; write 'status'")
+
+
+def test_rules_check_without_a_file_checks_the_one_in_use(
+    command: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    good = written(tmp_path / "good.toml", '[[rule]]\nstatus = 418\nclass = "SERVER"\n')
+    monkeypatch.setenv("LLM_ERRORS_RULES_FILE", good)
+    assert f"{good}: 1 rule, OK" in command("rules", "check")[1]
+
+
+def test_rules_check_of_nothing_is_wrong_use(command: Any) -> None:
+    assert command("rules", "check", "/nowhere.toml")[0] == 2
+    status, _, err = command("rules", "check")
+    assert (status, err) == (2, "llm-errors rules check: nothing to check: give a file, or set LLM_ERRORS_RULES_FILE\n")
 
 
 # --- rows to paste -------------------------------------------------------------------------------------------------

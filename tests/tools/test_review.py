@@ -128,7 +128,7 @@ def test_standard_input(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_unknown(command: Any, tmp_path: Path) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_text("")
-    assert command("--otlp-file", str(path))[1] == "nothing was UNKNOWN in the last 7 days\n"
+    assert command("--otlp-file", str(path))[1] == "no UNKNOWN failures in the last 7 days\n"
 
 
 def test_prometheus_gives_the_totals(command: Any, provider: Any) -> None:
@@ -170,7 +170,9 @@ def test_loki_gives_the_fingerprints(command: Any, provider: Any) -> None:
         "trace_id": "t1",
     }
     entries = [[str(int((NOW - n) * 1e9)), "line"] for n in (1, 2)]
-    reply = Reply(json={"data": {"resultType": "streams", "result": [{"stream": labels, "values": entries}]}})
+    reply = Reply(
+        json={"status": "success", "data": {"resultType": "streams", "result": [{"stream": labels, "values": entries}]}}
+    )
     groups = report_of(command, "--loki", provider([reply]).url)["fingerprints"]
     assert [(g["fingerprint"], g["count"], g["trace"]) for g in groups] == [("aaa", 2, "t1")]
     assert 'facts = ["empty"]' in groups[0]["toml"]
@@ -181,9 +183,12 @@ def test_loki_gives_the_fingerprints(command: Any, provider: Any) -> None:
     [
         ([], "llm-errors review: give --prometheus, --tempo, --loki or --otlp-file"),
         (["--otlp-file", "none.jsonl"], "llm-errors review: none.jsonl: No such file or directory"),
-        (["--prometheus", "localhost:9090"], "llm-errors review: localhost:9090 is no URL; write http://host:port"),
-        (["--prometheus", "http://127.0.0.1:9"], "llm-errors review: http://127.0.0.1:9 cannot be asked:"),
-        (["--otlp-file", "x", "--days", "0"], "llm-errors review: --days takes a number above 0, at most 366"),
+        (["--prometheus", "localhost:9090"], "llm-errors review: not a URL: localhost:9090 (use http://host:port)"),
+        (
+            ["--prometheus", "http://127.0.0.1:9"],
+            "llm-errors review: cannot query http://127.0.0.1:9: connection refused",
+        ),
+        (["--otlp-file", "x", "--days", "0"], "llm-errors review: --days must be between 0 and 366"),
     ],
 )
 def test_bad_input_is_one_line(command: Any, arguments: list[str], line: str) -> None:
@@ -193,7 +198,7 @@ def test_bad_input_is_one_line(command: Any, arguments: list[str], line: str) ->
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("content", ["no json\n", "[1]\n", '{"resourceSpans": [1]}\n'])
+@pytest.mark.parametrize("content", ["no json\n", "[1]\n", '{"hello": 1}\n', "[" * 100_000, '{"resourceSpans": [1]}\n'])
 def test_a_file_that_is_no_export(command: Any, tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(content)
@@ -205,8 +210,66 @@ def test_a_file_that_is_no_export(command: Any, tmp_path: Path, content: str) ->
     [
         (Reply(text="hello"), "does not answer with JSON"),
         (Reply(json=[1]), "does not answer as expected"),
-        (Reply(500, json={}), "cannot be asked: Internal"),
+        (Reply(500, json={}), "HTTP 500"),
+        (Reply(401, json={}), "HTTP 401"),
+        (Reply(json={"hello": 1}), "does not answer like Prometheus"),
+        (Reply(json={"status": "error", "error": "parse error"}), "parse error"),
     ],
 )
 def test_a_source_that_answers_something_else(command: Any, provider: Any, reply: Reply, said: str) -> None:
-    assert said.split(": ")[0] in command("--prometheus", provider([reply]).url)[2]
+    assert said in command("--prometheus", provider([reply]).url)[2]
+
+
+@pytest.mark.parametrize("source", ["tempo", "loki"])
+def test_foreign_json_is_no_answer(command: Any, provider: Any, source: str) -> None:
+    status, out, err = command(f"--{source}", provider([Reply(json={"hello": 1})]).url)
+    assert (status, out) == (2, "")
+    assert f"does not answer like {source.capitalize()}" in err
+
+
+def test_headers_reach_a_secured_source(command: Any, provider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Reply:
+        seen.append((request.headers.get("authorization"), request.headers.get("x-scope-orgid")))
+        return Reply(json={"traces": []})
+
+    url = provider(answer).url
+    monkeypatch.setenv("TEMPO_HEADERS", "Authorization=Bearer%20secret")
+    command("--tempo", url, "--header", "X-Scope-OrgID: 7")
+    assert seen == [("Bearer secret", "7")]
+
+
+def test_a_password_in_the_url_is_sent_and_never_shown(command: Any, provider: Any) -> None:
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Reply:
+        seen.append(request.headers.get("authorization"))
+        return Reply(401, json={})
+
+    err = command("--prometheus", provider(answer).url.replace("//", "//ada:hunter2@"))[2]
+    assert seen == ["Basic YWRhOmh1bnRlcjI="]
+    assert "hunter2" not in err
+
+
+def test_credentials_of_one_source_do_not_reach_another(
+    command: Any, provider: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Reply:
+        seen.append(request.headers.get("authorization"))
+        return Reply(json={"traces": []})
+
+    monkeypatch.setenv("PROMETHEUS_HEADERS", "Authorization=Bearer%20secret")
+    command("--tempo", provider(answer).url)
+    assert seen == [None]
+
+
+def test_a_service_has_the_name_that_prometheus_gives_its_job(command: Any, tmp_path: Path) -> None:
+    document = json.loads(export(span("aaa", DAY, 1)))
+    resource = [attribute("service.name", "desk"), attribute("service.namespace", "shop")]
+    document["resourceSpans"][0]["resource"] = {"attributes": resource}
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps(document))
+    assert report_of(command, "--otlp-file", str(path))["fingerprints"][0]["service"] == "shop/desk"

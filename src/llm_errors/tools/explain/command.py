@@ -15,9 +15,9 @@ from llm_errors.recovery import plan
 from llm_errors.recovery.verdict import provider_name
 from llm_errors.rules import Index, user
 from llm_errors.taxonomy import HANDLING, ErrorClass
-from llm_errors.tools import rule_template
-from llm_errors.tools.explain import pasted, sources
-from llm_errors.tools.explain.sources import InputError
+from llm_errors.tools import input_text, rule_template
+from llm_errors.tools.explain import pasted
+from llm_errors.tools.input_text import InputError
 
 _EPILOG = """\
 FILE may hold a response body, a stream of server-sent events, an error page, a printed Python value
@@ -62,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
         own, given = _own(args.rules), _given(args)
         reports = [_report(given, text, name, own) for name, text in _texts(args, given)]
     except InputError as error:
-        print(f"llm-errors explain: {error}", file=sys.stderr)
+        hint = "; pass --status, --exception, --code or --finish-reason" if str(error).endswith("is empty") else ""
+        print(f"llm-errors explain: {error}{hint}", file=sys.stderr)
         return 2
     if args.json:
         print(json.dumps(reports if len(reports) > 1 else reports[0], indent=2))
@@ -169,9 +170,9 @@ def _texts(args: argparse.Namespace, given: dict[str, Any]) -> list[tuple[str, s
     """Every failure that was given, with where it is from; none but the arguments' own has an empty text."""
     files = [*args.file, *args.body]
     enough = bool(given.keys() & _FACTS)
-    if not files and sources.stdin_has_input(enough):
-        piped = sources.read(sources.STDIN, optional=enough)
-        files, texts = [sources.STDIN], [piped]
+    if not files and input_text.stdin_has_input(enough):
+        piped = input_text.read(input_text.STDIN, optional=enough)
+        files, texts = [input_text.STDIN], [piped]
         if not piped:
             return [("", "")]
     elif not files:
@@ -179,7 +180,7 @@ def _texts(args: argparse.Namespace, given: dict[str, Any]) -> list[tuple[str, s
             raise InputError("nothing to explain: give a file, or --status, --exception, --code, --finish-reason")
         return [("", "")]
     else:
-        texts = [sources.read(path) for path in files]
+        texts = [input_text.read(path) for path in files]
     found = []
     for path, text in zip(files, texts, strict=True):
         parts = pasted.documents(text)

@@ -18,6 +18,8 @@ class Occurrence:
     trace_id: str
     span_id: str
     attributes: Mapping[str, Any]
+    service: str = ""
+    """As Prometheus names a job: `namespace/name`, or the name alone."""
 
     def get(self, name: str) -> str:
         """An attribute as text."""
@@ -34,6 +36,7 @@ class Group:
     first: float
     last: float
     example: Occurrence
+    services: tuple[str, ...] = ()
 
     def pattern(self) -> rule_template.Pattern:
         """What they have in common."""
@@ -59,6 +62,7 @@ class Group:
         one, pattern = self.example, self.pattern()
         return {
             "fingerprint": self.fingerprint,
+            "service": ", ".join(self.services),
             "count": self.count,
             "first_seen": when(self.first),
             "last_seen": when(self.last),
@@ -93,35 +97,53 @@ def groups(occurrences: Iterable[Occurrence]) -> list[Group]:
 
 def _group(fingerprint: str, ones: list[Occurrence]) -> Group:
     ones.sort(key=lambda one: one.at)
-    return Group(fingerprint, len(ones), ones[0].at, ones[-1].at, ones[-1])
+    services = tuple(sorted({one.service for one in ones if one.service}))
+    return Group(fingerprint, len(ones), ones[0].at, ones[-1].at, ones[-1], services)
+
+
+def service_of(name: str, namespace: str) -> str:
+    """What Prometheus makes `job` of."""
+    return f"{namespace}/{name}" if namespace and name else name
 
 
 def from_otlp(lines: Iterable[str], since: float) -> Iterator[Occurrence]:
     """Out of OTLP JSON, one export per line as the Collector's file exporter writes it: spans and log records."""
     for line in lines:
         if line.strip():
-            found = map(_of_record, _records(json.loads(line)))
+            found = (_of_record(record, service) for record, service in _records(json.loads(line)))
             yield from (one for one in found if _is_unknown(one) and one.at >= since)
 
 
 _OTLP = (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords"))
 
 
-def _records(export: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+_SIGNALS = ("resourceSpans", "resourceLogs", "resourceMetrics")
+
+
+def _records(export: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Every span and log record of one export, with its service. ValueError if it is no export."""
+    if not any(signal in export for signal in _SIGNALS):
+        raise ValueError("is no OTLP export")
     for resources, scopes, records in _OTLP:
         for resource in export.get(resources) or ():
+            told = _attributes((resource.get("resource") or {}).get("attributes"))
+            service = service_of(str(told.get("service.name", "")), str(told.get("service.namespace", "")))
             for scope in resource.get(scopes) or ():
-                yield from scope.get(records) or ()
+                yield from ((record, service) for record in scope.get(records) or ())
+
+
+def _attributes(given: Any) -> dict[str, Any]:
+    return {a["key"]: value_of(a.get("value", {})) for a in given or ()}
 
 
 def _is_unknown(one: Occurrence) -> bool:
     return one.get(semconv.ERROR_CLASS) == "UNKNOWN" and bool(one.get(semconv.ERROR_FINGERPRINT))
 
 
-def _of_record(record: Mapping[str, Any]) -> Occurrence:
+def _of_record(record: Mapping[str, Any], service: str) -> Occurrence:
     nanos = record.get("endTimeUnixNano") or record.get("timeUnixNano") or record.get("observedTimeUnixNano") or 0
-    attributes = {a["key"]: value_of(a.get("value", {})) for a in record.get("attributes", ())}
-    return Occurrence(int(nanos) / 1e9, record.get("traceId", ""), record.get("spanId", ""), attributes)
+    attributes = _attributes(record.get("attributes"))
+    return Occurrence(int(nanos) / 1e9, record.get("traceId", ""), record.get("spanId", ""), attributes, service)
 
 
 def value_of(value: Mapping[str, Any]) -> Any:
@@ -136,9 +158,11 @@ def from_tempo(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
     for trace in answer.get("traces") or ():
         sets = trace.get("spanSets") or [trace.get("spanSet") or {}]
         for span in (s for one in sets for s in one.get("spans") or ()):
-            attributes = {a["key"]: value_of(a.get("value", {})) for a in span.get("attributes", ())}
+            attributes = _attributes(span.get("attributes"))
+            name = str(attributes.get("service.name") or trace.get("rootServiceName", ""))
+            service = service_of(name, str(attributes.get("service.namespace", "")))
             at = int(span.get("startTimeUnixNano") or trace.get("startTimeUnixNano") or 0) / 1e9
-            yield Occurrence(at, trace.get("traceID", ""), span.get("spanID", ""), attributes)
+            yield Occurrence(at, trace.get("traceID", ""), span.get("spanID", ""), attributes, service)
 
 
 def from_loki(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
@@ -147,8 +171,10 @@ def from_loki(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
     for stream in answer.get("data", {}).get("result") or ():
         labels = stream.get("stream", {})
         attributes = {names.get(k, k): v for k, v in labels.items()}
+        service = service_of(labels.get("service_name", ""), labels.get("service_namespace", ""))
         for entry in stream.get("values") or ():
-            yield Occurrence(int(entry[0]) / 1e9, labels.get("trace_id", ""), labels.get("span_id", ""), attributes)
+            trace, span = labels.get("trace_id", ""), labels.get("span_id", "")
+            yield Occurrence(int(entry[0]) / 1e9, trace, span, attributes, service)
 
 
 _NAMES = (

@@ -1,4 +1,4 @@
-"""Where the command's input comes from: files, standard input, and which of them were not read."""
+"""Text that a command is given: files, and standard input where there is something in it."""
 
 import contextlib
 import os
@@ -37,7 +37,9 @@ def read(path: str, optional: bool = False) -> str:
     if "\0" in text:
         raise InputError(f"{name} is binary, not text")
     if not text.strip() and not optional:
-        raise InputError(f"{name} is empty; pass --status, --exception, --code or --finish-reason instead")
+        raise InputError(
+            f"{name} is empty; give other text, or to explain: --status, --exception, --code, --finish-reason"
+        )
     return text
 
 

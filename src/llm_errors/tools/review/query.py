@@ -1,0 +1,72 @@
+"""One GET request to a source, with the headers of the user's, and the refusal of an answer that is none of its kind."""
+
+import base64
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
+from urllib.request import Request, urlopen
+
+TIMEOUT = 20.0
+"""Seconds."""
+
+
+class SourceError(Exception):
+    """A source cannot be queried, or does not answer as it should."""
+
+
+def header(line: str) -> tuple[str, str]:
+    """One `NAME:VALUE` of the command line."""
+    name, colon, value = line.partition(":")
+    if not colon or not name.strip():
+        raise SourceError(f"--header {line!r} has no colon; write NAME:VALUE")
+    return name.strip(), value.strip()
+
+
+def headers_of(source: str) -> dict[str, str]:
+    """The headers that `<SOURCE>_HEADERS` gives one source: `name=value,name=value`, percent-encoded, as OTLP's are."""
+    variable = f"{source.upper()}_HEADERS"
+    found = {}
+    for pair in filter(str.strip, os.environ.get(variable, "").split(",")):
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise SourceError(f"{variable} is not a list of name=value, separated by commas")
+        found[name.strip()] = unquote(value.strip())
+    return found
+
+
+def get(url: str, path: str, parameters: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    """The answer, a JSON object. A user and password in the URL become basic authorisation and are never shown."""
+    if not url.startswith(("http://", "https://")):
+        raise SourceError(f"not a URL: {url} (use http://host:port)")
+    shown, login = _without_login(url)
+    request = Request(f"{shown.rstrip('/')}{path}?{urlencode(parameters)}")
+    for name, value in {**login, **headers}.items():
+        request.add_unredirected_header(name, value)  # a redirection may lead to somebody else
+    try:
+        with urlopen(request, timeout=TIMEOUT) as response:
+            answer = json.load(response)
+    except HTTPError as error:
+        error.close()
+        hint = "; give credentials with --header" if error.code in (401, 403) else ""
+        raise SourceError(f"cannot query {shown}: HTTP {error.code} {error.reason}{hint}") from error
+    except (URLError, OSError) as error:
+        reason = getattr(error, "reason", error)
+        said = str(getattr(reason, "strerror", None) or reason)
+        raise SourceError(f"cannot query {shown}: {said[:1].lower()}{said[1:]}") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{shown} does not answer with JSON") from error
+    if not isinstance(answer, dict):
+        raise SourceError(f"{shown} does not answer as expected")
+    return answer
+
+
+def _without_login(url: str) -> tuple[str, dict[str, str]]:
+    parts = urlsplit(url)
+    login, at, place = parts.netloc.rpartition("@")
+    if not at:
+        return url, {}
+    encoded = base64.b64encode(unquote(login).encode()).decode()
+    return urlunsplit(parts._replace(netloc=place)), {"Authorization": f"Basic {encoded}"}
