@@ -13,6 +13,7 @@ from llm_errors.monitoring.arguments import OptionError
 
 CHECKS: Final = {
     "prometheus/llm-errors.rules.yml": ("promtool", "check", "rules"),
+    "collector/llm-pipeline.rules.yml": ("promtool", "check", "rules"),
     "alertmanager.yml": ("amtool", "check-config"),
 }
 """By file, the command that judges it."""
@@ -27,7 +28,7 @@ def asked(texts: Mapping[str, str]) -> list[str]:
         if program:
             _ask(program, command, path, texts[path])
             programs.append(command[0])
-    return programs
+    return list(dict.fromkeys(programs))
 
 
 def _ask(program: str, command: tuple[str, ...], path: str, text: str) -> None:
