@@ -8,8 +8,14 @@ import yaml
 from llm_errors.extract.saved import Saved
 
 HERE = Path(__file__).parent
-PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "google-genai": "gcp.gemini", "groq": "groq"}
-DIALECTS = {"anthropic": "anthropic", "google-genai": "google"}
+PROVIDERS = {
+    **{"openai": "openai", "anthropic": "anthropic", "google-genai": "gcp.gemini", "groq": "groq"},
+    **{"boto3": "aws.bedrock", "mistralai": "mistral_ai", "cohere": "cohere"},
+}
+DIALECTS = {
+    **{"anthropic": "anthropic", "google-genai": "google", "google-adk": "google"},
+    **{"boto3": "bedrock", "mistralai": "mistral", "cohere": "cohere"},
+}
 
 
 def cases(*names: str) -> list[dict[str, Any]]:
@@ -25,8 +31,13 @@ def pieces(case: dict[str, Any]) -> Saved:
     body = reply.get("json", reply.get("text"))
     if "sse" in reply and "action" not in reply:
         body = "\n".join(reply["sse"])
+    if "ndjson" in reply:
+        body = reply["ndjson"]
     for frame in reply.get("eventstream", ()):
         body = {"error": {"type": frame["type"], **frame["payload"]}} if frame["kind"] == "exception" else body
+    began = reply.get("action") in ("cut_mid_stream", "hang_mid_stream") or len(reply.get("eventstream", ())) > 1
+    if case.get("exceptions") and reply.get("status") == 200:
+        reply, body = {}, None  # what was raised came after a good answer
     return Saved(
         status=reply.get("status") if "action" not in reply else None,
         headers=reply.get("headers") or {},
@@ -34,5 +45,5 @@ def pieces(case: dict[str, Any]) -> Saved:
         exceptions=tuple(map(tuple, case.get("exceptions") or ())),
         provider=PROVIDERS.get(sdk, ""),
         dialect=DIALECTS.get(sdk, "openai"),
-        partial_output=reply.get("action") in ("cut_mid_stream", "hang_mid_stream"),
+        partial_output=began,
     )

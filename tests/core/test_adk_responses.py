@@ -77,7 +77,7 @@ OF_UNKNOWN_ORIGIN = [
     ("a part of an answer", response({"text": "hm", "thought": True}, partial=True), None),
     ("Gemini's own answer", {"candidates": [{"content": {"parts": [HI]}, "finishReason": "STOP"}], "interrupted": None}, None),
     ("OpenAI's own answer", {"choices": [{"finish_reason": "stop", "message": {"content": "Hi"}}], "turn_complete": None}, None),
-    ("another finish reason at the top", {"finish_reason": "COMPLETE", "message": {}}, "UNKNOWN/unexpected_body"),
+    ("another finish reason at the top", {"finish_reason": "COMPLETE", "message": {}}, "UNKNOWN/empty_response"),
     ("another error_code", {"error_code": 17, "error_msg": "m"}, "UNKNOWN/unexpected_body"),
 ]  # fmt: skip
 

@@ -6,6 +6,8 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import adk, causes
 from llm_errors.extract.answer import Reader, embedded_error, unexpected
 from llm_errors.extract.anthropic import MessagesReader
+from llm_errors.extract.bedrock import ConverseReader
+from llm_errors.extract.cohere import CohereReader
 from llm_errors.extract.fields import field, is_object, items, text
 from llm_errors.extract.google import GenerateContentReader
 from llm_errors.extract.google_data import ResultsReader
@@ -18,15 +20,19 @@ CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, MEDIA = DataReader("data"), DataReader("results"), MediaReader()
 
+CONVERSE, COHERE = ConverseReader(), CohereReader()
+
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("choices",), CHAT),
     (("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata"), GENERATE_CONTENT),
     (("stop_reason",), MESSAGES),
+    (("stopReason",), CONVERSE),
     (("output", "incomplete_details"), RESPONSES),
     (("steps", "outputs"), INTERACTIONS),
     (("data",), DATA),
     (("results",), MODERATIONS),
     (("embeddings", "predictions", "generated_images", "generatedImages"), RESULTS),
+    (("finish_reason",), COHERE),
     (("text",), MEDIA),
 )
 

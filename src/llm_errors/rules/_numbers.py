@@ -32,12 +32,25 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
         code("glm.blocked", E.PROMPT_BLOCKED, "content_filter", "1301", status=_BAD, weight=1),
         code("glm.model", E.NOT_FOUND, "model", "1211 1212 1222", status=_BAD, weight=1),
         code("glm.context", E.BAD_REQUEST, "context_overflow", "1261", status=_BAD, weight=1),
+        code("glm.key", E.AUTH, "invalid_key", "1000 1001 1002 1004", status=frozenset({401, 403}), weight=1),
+        code("glm.key.expired", E.AUTH, "expired", "1003", status=frozenset({401, 403}), weight=2),
         code("glm.server", E.SERVER, "internal", "1230 1234", status=frozenset({500})),
-        # Workers AI counts its errors; an AI gateway in front of it, too.
-        code("workers.daily", E.RATE_LIMITED, "daily_quota", "4006", status=_BUSY),
+        # Workers AI counts its errors (3036: the day's free allocation is used); an AI gateway in front of it, too.
+        code("workers.daily", E.RATE_LIMITED, "daily_quota", "3036 4006", status=_BUSY),
         code("workers.capacity", E.SERVER, "overloaded", "3040", status=_BUSY),
-        code("workers.model", E.NOT_FOUND, "model", "5007", status=_BAD),
+        code("workers.model", E.NOT_FOUND, "model", "5007 3042", status=frozenset({400, 404})),
+        code("workers.request", E.BAD_REQUEST, "invalid_parameter", "5004 3003 3039", status=_BAD),
+        code("workers.too_large", E.BAD_REQUEST, "request_too_large", "3006", status=frozenset({413})),
+        code("workers.timeout", E.TIMEOUT, "provider", "3007 3008", status=frozenset({408})),
+        code("workers.denied", E.AUTH, "permission_denied", "5016 5018 3041", status=frozenset({403})),
+        code("workers.account", E.AUTH, "account_disabled", "3023", status=frozenset({403})),
+        code("workers.key", E.AUTH, "invalid_key", "10000", status=frozenset({400, 401, 403})),
         code("workers.guardrail", E.PROMPT_BLOCKED, "guardrail", "2016", status=frozenset({400, 403, 424})),
+        code("workers.guardrail.output", E.OUTPUT_BLOCKED, "guardrail", "2017", status=frozenset({400, 403, 424})),
+        # SiliconFlow.
+        code("silicon.balance", E.CALL_BUDGET, "billing", "30001 30011", status=frozenset({402, 403})),
+        code("silicon.model", E.NOT_FOUND, "model", "20012 30003", status=frozenset({400, 403})),
+        code("silicon.overloaded", E.SERVER, "overloaded", "50505 50603", status=frozenset({429, 503})),
     )  # fmt: skip
     alone = (row for row in rows if not row.says)
     in_stream = (replace(row, id=f"{row.id}.stream", status=frozenset(), embedded=True, generic=True) for row in alone)

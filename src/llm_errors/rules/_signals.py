@@ -86,6 +86,6 @@ def _spellings(code: str) -> Iterator[str]:
 
 def in_text(message: str) -> list[str]:
     """Codes that stand only in a text, as gateways print what the provider behind them answered."""
-    said = _ECHO.split(message[:_TEXT_LIMIT], maxsplit=1)[0]
+    said = _QUOTED.sub(" ", _ECHO.split(message[:_TEXT_LIMIT], maxsplit=1)[0])
     found = (next(filter(None, match.groups())) for match in _IN_TEXT.finditer(said))
     return [code for code in found if _COMPOUND.search(code)]

@@ -35,7 +35,7 @@ CODES: Final = (
     _code("account", E.AUTH, "account_disabled", "CONSUMER_SUSPENDED USER_PROJECT_DENIED ACCOUNT_STATE_INVALID"),
     _code("region", E.AUTH, "region", "LOCATION_POLICY_VIOLATED LOCATION_ORG_POLICY_VIOLATED"),
     _code("billing", E.CALL_BUDGET, "billing", "BILLING_DISABLED"),
-    _code("rate", E.RATE_LIMITED, "requests", "RATE_LIMIT_EXCEEDED rateLimitExceeded userRateLimitExceeded"),
+    _DIALECT.status("rate", E.RATE_LIMITED, "requests", 429, "RATE_LIMIT_EXCEEDED rateLimitExceeded userRateLimitExceeded"),
     _code("rate.daily", E.RATE_LIMITED, "daily_quota", "RATE_LIMIT_EXCEEDED rateLimitExceeded", facts=words("quota_per_day")),
     _code("rate.tokens", E.RATE_LIMITED, "tokens", "RATE_LIMIT_EXCEEDED rateLimitExceeded", facts=words("quota_tokens")),
     _code("rate.quota", E.RATE_LIMITED, "service_quota", "RESOURCE_QUOTA_EXCEEDED"),
@@ -57,7 +57,7 @@ CODES: Final = (
     _code("backend", E.SERVER, "internal", "backendError", generic=True),
     # In-stream and Interactions errors carry lower-case names.
     _code("interaction.invalid", E.BAD_REQUEST, "invalid_parameter", "invalid_request", generic=True),
-    _code("interaction.exhausted", E.RATE_LIMITED, "requests", "rate_limit_exceeded quota_exceeded"),
+    _DIALECT.status("interaction.exhausted", E.RATE_LIMITED, "requests", 429, "quota_exceeded"),
     _code("interaction.budget", E.CALL_BUDGET, "token_limit", "budget_exceeded"),
     _code("interaction.server", E.SERVER, "internal", "internal_error server_error"),
     _code("interaction.safety", E.PROMPT_BLOCKED, "safety", "safety_violation content_blocked"),

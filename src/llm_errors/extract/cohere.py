@@ -1,0 +1,72 @@
+"""Chat answers of Cohere's version 2, whole and as events, as SDK objects or as the wire's JSON."""
+
+from typing import Any
+
+from llm_errors.extract.answer import Answer, Identity, finish_of, identity, suspect, unexpected, usage
+from llm_errors.extract.fields import field, is_object, items
+
+DIALECT = "cohere"
+NATURAL = frozenset(("COMPLETE", "STOP_SEQUENCE", "TOOL_CALL"))
+_CONTENT = ("tool_calls", "citations")
+
+
+class CohereReader:
+    """Reads answers with `message` and `finish_reason`."""
+
+    def whole(self, result: Any) -> Answer:
+        """Judge the finish reason and the content."""
+        message = field(result, "message") if not isinstance(result, str | bytes | list) else None
+        if not is_object(message) or not finish_of(result, "finish_reason").isupper():
+            return unexpected(DIALECT, result)
+        chunks = CohereChunks()
+        chunks.chunk({"type": "content-start", "delta": {"message": message}})
+        chunks.chunk({"type": "message-end", "delta": result, "id": field(result, "id")})
+        return chunks.end()
+
+    def chunks(self) -> "CohereChunks":
+        """A fresh state."""
+        return CohereChunks()
+
+
+class CohereChunks:
+    """The state of one stream of chat events."""
+
+    __slots__ = ("_content", "_finish", "_identity", "_tokens", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._content = False
+        self._finish = ""
+        self._identity: Identity = {}
+        self._tokens: tuple[int | None, int | None] = (None, None)
+
+    def chunk(self, chunk: Any) -> None:
+        """Look at one event: at its content, and at the end into finish reason and usage."""
+        delta = field(chunk, "delta")
+        message = field(delta, "message")
+        if not self._content and message is not None:
+            parts = field(message, "content")
+            texts = (field(part, "text") for part in (items(parts) or [parts]))
+            self._content = any(texts) or any(field(message, name) for name in _CONTENT)
+        if field(chunk, "type") == "message-end":
+            self._finish = finish_of(delta, "finish_reason")
+            self.done = bool(self._finish)
+            self._identity = identity(chunk)
+            self._tokens = usage(field(field(delta, "usage"), "tokens"), "input_tokens", "output_tokens")
+
+    def end(self) -> Answer:
+        """The finish reason first, then nothing at all, then a missing end."""
+        suspicion = None
+        if self._finish and self._finish not in NATURAL:
+            suspicion = suspect(DIALECT, "unnatural_finish", finish_reason=self._finish)
+        elif not self._content:
+            suspicion = suspect(DIALECT, "empty", finish_reason=self._finish)
+        elif not self.done:
+            suspicion = suspect(DIALECT, "no_end")
+        return Answer(
+            suspicion,
+            **self._identity,
+            finish_reasons=(self._finish or "error",),
+            input_tokens=self._tokens[0],
+            output_tokens=self._tokens[1],
+        )
