@@ -10,12 +10,15 @@ import gc
 import os
 from collections import deque
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
 from llm_errors.safety import quietly
 
 LIMIT = 100_000
 """Actions that may wait for the worker: past that the oldest is given up, so that a worker that hangs costs no memory."""
+PAUSE = 0.001
+"""Seconds between two looks of the worker while a collection goes on."""
 PATIENCE = 1.0
 """Seconds that the end of the process waits for what the worker has begun."""
 
@@ -75,6 +78,9 @@ def _work() -> None:
     try:
         with _State.working:
             _drain()
+            while _State.collecting:  # it may find more
+                sleep(PAUSE)
+                _drain()
     finally:
         _vacancy.append(True)
         if _waiting:  # it came after the last look
