@@ -24,6 +24,7 @@ check: ## lint, types, layers, and that generated files are what the taxonomy sa
 	@$(BIN)/ruff format --check --quiet src tests
 	@$(BIN)/ruff check --quiet src tests
 	@$(BIN)/mypy
+	@$(BIN)/basedpyright --pythonpath $(BIN)/python --level error
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/llm-errors generate --check
 

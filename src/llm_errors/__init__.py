@@ -6,6 +6,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from llm_errors.call import CallInfo
 from llm_errors.classify import classify
 from llm_errors.evidence import Classification
 from llm_errors.taxonomy import HANDLING, ErrorClass, HandlingRule
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HANDLING",
+    "CallInfo",
     "Classification",
     "ErrorClass",
     "HandlingRule",

@@ -10,20 +10,26 @@ from llm_errors.extract.answer import Answer, Reader
 
 
 class CallInfo(NamedTuple):
-    """What is known of a call when it begins."""
+    """What is known of a call when it begins; the third argument of a `failure_hook`."""
 
     sdk: str
-    """Name of the adapter's row, as in `LLM_ERRORS_DISABLED_SDKS`."""
+    """The SDK's name, as in `LLM_ERRORS_DISABLED_SDKS`."""
     distribution: str
     """The PyPI distribution, as peers name it in their dependencies."""
     dialect: str
+    """The wire dialect of its answers and errors, such as `openai`."""
     provider: str
+    """`gen_ai.provider.name`."""
     operation: str
+    """`gen_ai.operation.name`."""
     model: str | None
+    """The model that was asked for; None where the call names none."""
     stream: bool
     address: str | None
+    """The server's host name, where it is known."""
     port: int | None
     reader: Reader
+    """What reads the answer; internal."""
     native_span: bool = False
     """Whether the SDK has made a span of its own for this call, sampled or not, and it is current."""
 

@@ -5,7 +5,7 @@ Importing it imports OpenTelemetry's API and no SDK.
 
 import logging
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from opentelemetry import trace
 from opentelemetry._logs import get_logger
@@ -23,6 +23,14 @@ from llm_errors.telemetry.recorder import Recorder
 from llm_errors.telemetry.spans import Spans
 from llm_errors.version import __version__
 
+if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+    from typing_extensions import Self
+
+    from llm_errors.telemetry.recorder import FailureHook
+
 _log = logging.getLogger("llm_errors")
 
 
@@ -30,12 +38,40 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """Observes the model calls of every installed SDK.
 
     `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`,
-    `disabled_sdks`, `logs`, `token_usage`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook(span,
-    classification, call)`, called for every classified failure before its span ends, and `strict`, which lets a
-    failure of our own reach the caller (for tests).
+    `disabled_sdks`, `logs`, `token_usage`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook`,
+    called for every classified failure before its span ends with the span (None where there is none), the
+    `Classification` and the `CallInfo`, and `strict`, which lets a failure of our own reach the caller (for tests).
     """
 
     patcher: Patcher | None = None
+
+    if TYPE_CHECKING:  # what `BaseInstrumentor.instrument(**kwargs)` takes here, for editors and type checkers
+
+        def __new__(cls) -> Self:
+            """The one instance there is."""
+
+        def instrument(
+            self,
+            *,
+            spans: Literal["auto", "adopt", "off"] | None = None,
+            capture_message: Literal["redacted", "full", "false"] | bool | None = None,
+            message_rules: bool | None = None,
+            rules_file: str | None = None,
+            disabled_sdks: str | Collection[str] | None = None,
+            logs: bool | None = None,
+            token_usage: bool | None = None,
+            tracer_provider: TracerProvider | None = None,
+            meter_provider: MeterProvider | None = None,
+            logger_provider: LoggerProvider | None = None,
+            failure_hook: FailureHook | None = None,
+            strict: bool = False,
+            skip_dep_check: bool = False,
+            raise_exception_on_conflict: bool = False,
+        ) -> None:
+            """Start observing; every keyword is described above."""
+
+        def uninstrument(self) -> None:
+            """Stop observing, and restore the SDKs' classes exactly."""
 
     def instrumentation_dependencies(self) -> Collection[str]:
         """Nothing is required: an SDK that is not installed is skipped, another version is patched as far as it fits."""

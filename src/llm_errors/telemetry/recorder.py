@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from opentelemetry.trace import Span
+
 from llm_errors import semconv
 from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.classify import decide, unreadable
@@ -17,7 +19,7 @@ from llm_errors.telemetry import spans
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics
 
-FailureHook = Callable[[Any, Classification, CallInfo], Any]
+FailureHook = Callable[[Span | None, Classification, CallInfo], object]
 
 
 class Recorder:
