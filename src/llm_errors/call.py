@@ -32,6 +32,8 @@ class CallInfo(NamedTuple):
     """What reads the answer; internal."""
     native_span: bool = False
     """Whether the SDK has made a span of its own for this call, sampled or not, and it is current."""
+    background: bool = False
+    """Whether the caller asked for a job that goes on when the SDK has returned."""
 
 
 class CallOutcome(NamedTuple):

@@ -129,7 +129,7 @@ def test_an_in_band_policy_failure_leaves_the_status_unset(
 
 
 def test_a_finish_reason_that_was_due_and_never_came_is_error(provider, connect, observed):
-    list(stream(CHAT, connect(CHAT, provider([streamed(CHAT, events(CHAT)[:2])]).url)))
+    list(stream(CHAT, connect(CHAT, provider([streamed(CHAT, events(CHAT)[:2], chunked=True)]).url)))
     assert observed.span().attributes["gen_ai.response.finish_reasons"] == ("error",)
     assert observed.reasons() == {("TRANSPORT", "stream_cut"): 1}
 
@@ -173,7 +173,7 @@ def test_a_good_call_writes_nothing_of_an_error_on_an_adopted_span(provider, con
 
 
 def test_an_adopted_span_that_has_ended_is_left_alone(provider, connect, observed, theirs, caplog):
-    chunks = stream(CHAT, connect(CHAT, provider([streamed(CHAT, events(CHAT)[:2])]).url))
+    chunks = stream(CHAT, connect(CHAT, provider([streamed(CHAT, events(CHAT)[:2], chunked=True)]).url))
     next(chunks)
     theirs.end()
     list(chunks)

@@ -183,7 +183,7 @@ STREAMS = [
     ("chat", Reply(sse=data(delta("hi"), delta(finish="stop"), done=False)), "ok"),
     ("chat", Reply(sse=data(delta("hi"), delta(finish="stop"), {"choices": [], "usage": {"prompt_tokens": 1}})), "ok"),
     ("chat", Reply(sse=data(delta("hi"), delta(finish=""), delta(finish="stop"))), "ok"),
-    ("chat", Reply(sse=data(delta("hi"))), "TRANSPORT/stream_cut"),
+    ("chat", Reply(sse=data(delta("hi"), done=False)), "TRANSPORT/stream_cut"),
     ("chat", Reply(sse=data(delta("hi"), done=False), chunked=True), "TRANSPORT/stream_cut"),
     ("chat", Reply(sse=data(delta("hi"), done=False), action="cut_mid_stream"), "TRANSPORT/disconnected"),
     ("chat", Reply(sse=data(delta("hi"), delta(finish="length"))), "TRUNCATED/max_tokens"),
@@ -203,7 +203,8 @@ STREAMS = [
     ("chat", Reply(text=HTML, headers=PAGE), "UNKNOWN/unexpected_body"),
     ("chat", error(429, code="insufficient_quota", message="m"), "CALL_BUDGET/insufficient_quota"),
     ("text", Reply(sse=data({"choices": [{"index": 0, "text": "a", "finish_reason": "stop"}]})), "ok"),
-    ("text", Reply(sse=data({"choices": [{"index": 0, "text": "a", "finish_reason": None}]})), "TRANSPORT/stream_cut"),
+    ("text", Reply(sse=data({"choices": [{"index": 0, "text": "a", "finish_reason": None}]}, done=False)),
+     "TRANSPORT/stream_cut"),
     ("responses", Reply(sse=[*event("response.output_text.delta", delta="x"),
         *event("response.completed", response=response())]), "ok"),
     ("responses", Reply(sse=[*event("response.output_text.delta", delta="x"),
@@ -225,6 +226,28 @@ def test_streams(play, name, reply, verdict, asynchronous):
     assert seen.verdict == verdict, (seen.attributes, seen.raised)
     if seen.outcome == "error" and seen.partial_output:
         assert seen.retryable is False
+
+
+MARKED = [
+    # Some servers never send a finish reason: a stream that ends with `[DONE]` has ended as it should.
+    ("chat", Reply(sse=data(delta("hi"))), "ok"),
+    ("chat", Reply(sse=data(delta("hi"), delta(finish="")), chunked=True), "ok"),
+    ("chat", Reply(sse=[*data(delta("hi"), done=False), "data:[DONE]", ""]), "ok"),
+    ("chat", Reply(sse=[*data(delta("hi")), ": ping", ""]), "ok"),
+    ("text", Reply(sse=data({"choices": [{"index": 0, "text": "a", "finish_reason": None}]})), "ok"),
+    ("responses", Reply(sse=[*event("response.output_text.delta", delta="x"), "data: [DONE]", ""]), "ok"),
+    # What a model wrote is no mark, and a mark makes nothing else healthy.
+    ("chat", Reply(sse=data(delta("data: [DONE]"), delta("\ndata: [DONE]\n\n"), done=False)), "TRANSPORT/stream_cut"),
+    ("chat", Reply(sse=data(delta(refusal="no"))), "OUTPUT_BLOCKED/refusal"),
+    ("chat", Reply(sse=data()), "UNKNOWN/empty_response"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize(("name", "reply", "verdict"), MARKED, ids=[f"{i}-{s[0]}" for i, s in enumerate(MARKED)])
+def test_the_mark_at_the_end_of_a_stream_is_a_terminal_event(play, name, reply, verdict, asynchronous):
+    seen = play(make, lambda c: CALLS[name](c, stream=True), reply, asynchronous)
+    assert seen.verdict == verdict, (seen.attributes, seen.raised)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])

@@ -88,7 +88,8 @@ BROKEN = {"error": {"message": "m", "type": "server_error", "code": "server_erro
 STREAMS = {
     "healthy": (Reply(sse=sse(delta("x"), delta(finish="stop"))), "ok"),
     "no terminator": (Reply(sse=sse(delta("x"), delta(finish="stop"), done=False)), "ok"),
-    "no finish": (Reply(sse=sse(delta("x"))), "TRANSPORT/stream_cut"),
+    "no finish": (Reply(sse=sse(delta("x"), done=False)), "TRANSPORT/stream_cut"),
+    "no finish, but the mark": (Reply(sse=sse(delta("x"))), "ok"),
     "length": (Reply(sse=sse(delta("x"), delta(finish="length"))), "TRUNCATED/max_tokens"),
     "cut": (Reply(sse=sse(delta("x"), done=False), action="cut_mid_stream"), "TRANSPORT/disconnected"),
     "data error": (Reply(sse=sse(delta("x"), BROKEN)), "SERVER/internal"),

@@ -14,6 +14,8 @@ _CANCELLED = "builtins.CancelledError"
 _PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotImplementedError"))
 _TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError", "openai.OpenAIError"}
 _CREDENTIALS = ("authentication method", "credential", "api_key", "api key")
+_CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
+"""Words of those who find too many credentials, or other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
 """openai's ValueError for an answer without embeddings: the one plain error that is about an answer."""
 _MISSING = "missing required arguments"
@@ -124,9 +126,15 @@ def _streamed_text(exc: BaseException) -> Any:
 
 
 def loaded_body(response: Any) -> Any:
-    """A response's body if the HTTP library has read it already; nothing is read or awaited for us."""
+    """A response's body if the HTTP library has read it already, as what it says."""
+    content = loaded(response)
+    return None if content is None else parsed(content)
+
+
+def loaded(response: Any) -> bytes | None:
+    """The bytes of a response's body if the HTTP library has read it already; nothing is read or awaited for us."""
     content = field(response, "_content", "_body")
-    return parsed(content) if isinstance(content, bytes) and content else None
+    return content if isinstance(content, bytes) and content else None
 
 
 def _is_page(value: Any) -> bool:
@@ -165,7 +173,8 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     plain = not _PLAIN.isdisjoint(names[:1])
     by_sdk = names[:1] == ("openai.OpenAIError",) or (plain and causes.is_raised_by_sdk(exc))
     said = str(exc)[:400].lower() if not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
-    if any(word in said for word in _CREDENTIALS):
+    conflict = any(words in said for words in _CONFLICT)
+    if not conflict and any(word in said for word in _CREDENTIALS):
         return frozenset(("missing_credentials",))
     if by_sdk and said.startswith(_NO_DATA):
         return frozenset(("empty",))

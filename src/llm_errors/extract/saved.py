@@ -5,6 +5,7 @@ The pieces are put back together as the exception or answer they came from, so t
 
 import builtins
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
@@ -122,7 +123,7 @@ def _answer(body: Any) -> Evidence | None:
     if isinstance(body, str):
         events = list(_events(body))
         if events:
-            return _stream(events)
+            return _stream(events, marked=_MARK.search(body) is not None)
     return results.read(parsed(body))
 
 
@@ -133,7 +134,11 @@ def _events(body: str) -> Iterable[Any]:
             yield parsed(line[5:].strip())
 
 
-def _stream(events: list[Any]) -> Evidence | None:
+_MARK = re.compile(r"^data: ?\[DONE\]", re.MULTILINE)
+"""What a stream of OpenAI's dialect ends with, whether or not a finish reason came."""
+
+
+def _stream(events: list[Any], marked: bool) -> Evidence | None:
     reader = _reader(events)
     if reader is None:
         return unexpected("openai", events).suspicion
@@ -143,6 +148,8 @@ def _stream(events: list[Any]) -> Evidence | None:
             return replace(embedded_error("anthropic", event), channel="thrown", partial_output=count > 0)
         chunks.chunk(event)
     found = chunks.end().suspicion
+    if found is not None and marked and "no_end" in found.facts:
+        return None
     return replace(found, partial_output=len(events) > 1 or not found.embedded) if found is not None else None
 
 

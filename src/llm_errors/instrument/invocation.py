@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from llm_errors.call import CallInfo, CallOutcome, CallRecorder
 from llm_errors.evidence import Evidence
-from llm_errors.extract import causes, exceptions
+from llm_errors.extract import causes, exceptions, glimpse
 from llm_errors.extract.answer import Answer, Chunks, suspect
 from llm_errors.extract.fields import parsed
-from llm_errors.instrument import drainer
+from llm_errors.instrument import drainer, jobs
 from llm_errors.instrument.finalizers import FINALIZER, Process, StreamFinalizer
 from llm_errors.instrument.nested import NESTED, NestedCalls
 from llm_errors.safety import quietly, report_internal_error
@@ -70,6 +70,7 @@ class Invocation:
         "instance",
         "instead",
         "kwargs",
+        "marked",
         "parsed",
         "received",
         "running",
@@ -96,6 +97,7 @@ class Invocation:
         self.received: float | None = None  # when the last part of an answer came that comes in parts
         self.waiting = False  # for the next part
         self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
+        self.marked: Callable[[], bool] | None = None  # whether the body of a stream held the mark of its end
         self.counted = False
         self.finalizer_number = 0  # of the finalizer that may end the call
         self.unsettled = [True]  # popped once: list.pop is atomic, whichever thread settles
@@ -179,8 +181,15 @@ class Invocation:
             self._release()
 
     def judge(self, result: Any) -> None:
-        """The call ended with this result."""
-        self.settle(self.info.reader.whole(result))
+        """The call ended with this result, or with an answer that has been read before."""
+        self.settle(self._whole(result))
+
+    def judge_text(self, content: str | bytes) -> None:
+        """The call ended with an answer of which only the text is there."""
+        self.settle(glimpse.read(self.info.reader, self.info.dialect, content))
+
+    def _whole(self, result: Any) -> Answer:
+        return result if type(result) is Answer else self.info.reader.whole(result)
 
     def failed(self, exc: BaseException) -> None:
         """The call ended with this exception."""
@@ -190,7 +199,7 @@ class Invocation:
         evidence = quietly("failure", _UNREADABLE, self._read, exc)
         answer = self._seen()
         if self.parsed is not NOTHING and self.parsed is not RETURNED and not causes.is_of_a_request(evidence):
-            answer = quietly("answer", answer, self.info.reader.whole, self.parsed)
+            answer = quietly("answer", answer, self._whole, self.parsed)
             if answer.suspicion is not None:  # the SDK raised over what it had parsed: that tells why
                 evidence = replace(answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
         self.settle(answer, evidence)
@@ -245,6 +254,8 @@ class Invocation:
             self.counted,
         )
         self.parsed = NOTHING
+        if self.info.background and answer.id:
+            jobs.settled(self.info, answer.id, evidence is not None)
         if not self.running:
             self._release()
         if self._layer is not None:
@@ -328,6 +339,9 @@ class Invocation:
         """No further chunk comes."""
         self._is_done()
         answer = self._seen()
+        cut = answer.suspicion is not None and "no_end" in answer.suspicion.facts
+        if cut and self.marked is not None and self.marked():
+            answer = answer._replace(suspicion=None)
         if self.instead is not None and self._first_chunk is None:
             said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
             no_stream = suspect(self.info.dialect, "unexpected_body")

@@ -90,13 +90,18 @@ class Patcher:
     def _patch(self, adapter: Adapter, target: Target, module: Any) -> None:
         owner = getattr(module, target.owner, None) if target.owner else module
         present = isinstance(owner, type | ModuleType) and unwrap.static(owner, target.attribute) is not None
-        if present and target.when is not None and not target.when(owner):  # type: ignore[arg-type]
+        if isinstance(owner, type) and target.when is not None and not target.when(owner):
             self.found[target.name] = "not wanted"
             return
         if not present:
             self.found[target.name] = "missing"
             if not target.optional:
-                warn_once(target.name, "llm-errors: %s is not there; its calls are not observed", target.name)
+                warn_once(
+                    target.name,
+                    "llm-errors: patch target %s not found: %s",
+                    target.name,
+                    _LOST.get(target.kind, _CALLS),
+                )
             return
         self._put(owner, target, adapter)
         self.found[target.name] = "patched"
@@ -112,6 +117,16 @@ class Patcher:
         setattr(holder, name, wrapper)
         self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
 
+
+_CALLS = "calls through it will not be observed"
+_RETRIES = "retries that the SDK hides will not be counted; its calls and errors are"
+_CLOSING = "a stream that the application closes early will be counted when it is dropped"
+_LOST: dict[Any, str] = {
+    **dict.fromkeys((Kind.CALL, Kind.ASYNC_CALL, Kind.GENERATOR, Kind.ASYNC_GENERATOR), _CALLS),
+    **dict.fromkeys((Kind.ATTEMPT, Kind.ASYNC_ATTEMPT, Kind.RETRY, Kind.ASYNC_RETRY), _RETRIES),
+    **dict.fromkeys((Kind.CLOSE, Kind.ASYNC_CLOSE), _CLOSING),
+}
+"""What exactly is lost with a target of each kind that is not there."""
 
 _patchers: "WeakSet[Patcher]" = WeakSet()
 _hooked: set[str] = set()

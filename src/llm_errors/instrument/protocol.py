@@ -115,6 +115,7 @@ class Adapter:
         port: int | None = None,
         dialect: str = "",
         native_span: bool = False,
+        background: bool = False,
     ) -> CallInfo:
         """The facts of a call, with what the SDK's row says; `provider` and `dialect` only where the row is not right."""
         return CallInfo(
@@ -129,4 +130,5 @@ class Adapter:
             port=port,
             reader=reader,
             native_span=native_span,
+            background=background,
         )

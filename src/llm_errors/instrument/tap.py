@@ -1,8 +1,10 @@
-"""Seeing a body pass: one that came in place of an event stream, and one that the application reads past the SDK.
+"""Seeing a body pass: what came in place of an event stream, the mark at a stream's end, what the application reads itself.
 
-SDKs drop the first silently, and it says what went wrong. Of the second only the end is known, and when it came.
+SDKs drop the first two silently, and they say how the call ended. Of the last only the end is known, and when it came.
 """
 
+import re
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from time import perf_counter
@@ -13,6 +15,8 @@ from llm_errors.instrument.invocation import Invocation
 
 LIMIT = 16_384
 """Bytes of a body in place of a stream that are kept until its end: an error object is shorter."""
+_MARK = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
+"""The last event of a stream of OpenAI's dialect. In JSON a line break is escaped, so no generated text looks like it."""
 
 _ENDS = (
     b"data: [DONE]",
@@ -50,20 +54,37 @@ class EventStreamEnd:
         return Answer()
 
 
-def tap_body(response: Any, kept: list[bytes]) -> None:
-    """Keep the beginning of the response's body while the SDK reads it."""
+def tap_body(response: Any, hear: Callable[[bytes], Any]) -> None:
+    """Let `hear` have every piece of the response's body before the SDK gets it."""
 
-    def keep(data: bytes) -> bytes:
-        if sum(map(len, kept)) < LIMIT:
-            kept.append(data[:LIMIT])
+    def heard(data: bytes) -> bytes:
+        hear(data)
         return data
 
-    async def keep_async(body: Any) -> AsyncIterator[bytes]:
+    async def heard_async(body: Any) -> AsyncIterator[bytes]:
         async with aclosing(body):
             async for data in body:
-                yield keep(data)
+                hear(data)
+                yield data
 
-    _Tapped.place(response, lambda body: map(keep, body), keep_async, "iter_bytes")
+    _Tapped.place(response, lambda body: map(heard, body), heard_async, "iter_bytes")
+
+
+def beginning(kept: list[bytes]) -> Callable[[bytes], None]:
+    """Keep the beginning of a body."""
+
+    def hear(data: bytes) -> None:
+        if sum(map(len, kept)) < LIMIT:
+            kept.append(data[:LIMIT])
+
+    return hear
+
+
+def mark_in(response: Any) -> Callable[[], bool]:
+    """Listen for the mark at the end of a stream; to be asked when no further chunk comes."""
+    last: deque[bytes] = deque(maxlen=2)  # two pieces may share it
+    tap_body(response, last.append)
+    return lambda: _MARK.search(b"".join(last)) is not None
 
 
 def tap_application(call: Invocation, response: Any) -> None:

@@ -1,11 +1,10 @@
 """The counters and the duration histogram of CONTRACT: call and error counted once, together."""
 
-from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from opentelemetry import metrics, trace
-from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, MeterProvider, Observation
+from opentelemetry.metrics import Histogram, Meter, MeterProvider
 
 from llm_errors import semconv
 from llm_errors.call import CallInfo, CallOutcome
@@ -14,31 +13,29 @@ from llm_errors.telemetry import peers
 from llm_errors.telemetry.durations import BUCKETS, TOKEN_BUCKETS, Durations, DurationsOfAll
 from llm_errors.telemetry.labels import Labels
 from llm_errors.telemetry.spans import Scope
-from llm_errors.telemetry.tally import Tally
+from llm_errors.telemetry.tally import Counted, Total
 from llm_errors.version import __version__
 
 _CALL = (semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.OPERATION)
+_FAILURE = (semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
+_CALLS = Counted(semconv.CALLS, "{call}", "Model calls that have ended, by outcome.", (*_CALL, semconv.OUTCOME))
+_ERRORS = Counted(semconv.ERRORS, "{error}", "Failed model calls, by class and reason.", (*_CALL, *_FAILURE))
+_RETRIES = Counted(
+    semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid.", (*_CALL, semconv.ERROR_CLASS)
+)
 
 
 class Metrics:
     """The package's instruments.
 
-    `observable` is the counter of calls where it is known that its sum will be asked for once: elsewhere it is added to.
+    `observable` are the counters of calls, errors and retries where it is known that their sums will be asked for once:
+    elsewhere they are added to. All of them alike, so that each temporality preference treats them alike.
     """
 
     def __init__(self, meter: Meter, observable: bool) -> None:
-        calls = (semconv.CALLS, "{call}", "Model calls that have ended, by outcome.")
-        self._tally = Tally(*_CALL, semconv.OUTCOME)
-        self._calls: Counter | None = None
-        if observable:
-            meter.create_observable_counter(calls[0], [self._observe], *calls[1:])
-        else:
-            self._calls = meter.create_counter(*calls)
-        self._call_labels = Labels(dict, *_CALL, semconv.OUTCOME)
-        self._errors = meter.create_counter(semconv.ERRORS, "{error}", "Failed model calls, by class and reason.")
-        self._retries = meter.create_counter(
-            semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid."
-        )
+        self._calls = Total(meter, observable, _CALLS, self._collected)
+        self._errors = Total(meter, observable, _ERRORS)
+        self._retries = Total(meter, observable, _RETRIES)
         self._own = meter.create_counter(semconv.INSTRUMENTATION_ERRORS, "{error}", "Failures of this instrumentation.")
         self._duration = meter.create_histogram(
             semconv.DURATION, "s", "GenAI operation duration.", explicit_bucket_boundaries_advisory=BUCKETS
@@ -57,16 +54,13 @@ class Metrics:
         )
         self.token_usage = False
         """Whether tokens are recorded: the setting."""
-        self._error_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
-        self._retry_labels = Labels(dict, *_CALL, semconv.ERROR_CLASS)
         self._durations = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
         self._first_chunks = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS)
         self._token_labels = Labels(dict, *_CALL, semconv.SERVER_ADDRESS, semconv.TOKEN_TYPE)
 
-    def _observe(self, options: CallbackOptions) -> Iterable[Observation]:
+    def _collected(self) -> None:
         self._durations.collected()
         self._first_chunks.collected()
-        return self._tally.observed()
 
     def ended(
         self, scope: Scope, ending: CallOutcome, failure: Classification | None, error_type: str | None, context: Any
@@ -80,13 +74,14 @@ class Metrics:
         provider, model, operation = info.provider, info.model, info.operation
         if not ending.counted:
             outcome = semconv.CANCELLED if ending.cancelled else semconv.OK if failure is None else semconv.ERROR
-            if self._calls is None:
-                calls = self._tally[provider, model, operation, outcome]
+            tally = self._calls.tally
+            if tally is not None:  # as `add` does, without a call of its own for every call
+                calls = tally[provider, model, operation, outcome]
                 next(calls.steps)
                 if calls.exemplar is None:
                     calls.offer(scope.span or trace.get_current_span(context))
             else:
-                self._calls.add(1, self._call_labels[provider, model, operation, outcome], context)
+                self._calls.add((provider, model, operation, outcome), scope.span, context)
             if not scope.measured and operation in peers.MODEL_OPERATIONS:
                 where = (provider, model, operation, info.address)
                 self._measure(
@@ -103,10 +98,10 @@ class Metrics:
                     self._count_tokens(ending, context)
         if failure is not None:
             error_class, reason, channel = failure.error_class.value, failure.reason, failure.channel
-            self._errors.add(1, self._error_labels[provider, model, operation, error_class, reason, channel], context)
+            self._errors.add((provider, model, operation, error_class, reason, channel), scope.span, context)
 
     def _measure(self, histogram: Histogram, known: Durations, seconds: float, scope: Scope, context: Any) -> None:
-        offered = context if self._calls is not None else known.context(seconds, scope.span, context)
+        offered = context if self._calls.tally is None else known.context(seconds, scope.span, context)
         histogram.record(seconds, known.attributes, offered)
 
     def _count_tokens(self, ending: CallOutcome, context: Any) -> None:
@@ -118,7 +113,7 @@ class Metrics:
 
     def retried(self, info: CallInfo, error_class: str) -> None:
         """Count a hidden attempt."""
-        self._retries.add(1, self._retry_labels[info.provider, info.model, info.operation, error_class])
+        self._retries.add((info.provider, info.model, info.operation, error_class), None, None)
 
     def failed_ourselves(self, place: str) -> None:
         """Count a failure of our own."""

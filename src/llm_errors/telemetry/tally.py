@@ -1,17 +1,19 @@
-"""A counter that every call steps, whose sums are asked for only when metrics are collected.
+"""Counters that calls step, whose sums are asked for only when metrics are collected.
 
 To add to a counter of the OpenTelemetry SDK takes longer than to judge a good answer. Collected, the two kinds of counter
 are the same monotonic sum.
 """
 
+from collections.abc import Callable, Iterable
 from itertools import count
+from typing import NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.metrics import Observation
+from opentelemetry.metrics import CallbackOptions, Counter, Meter, Observation
 from opentelemetry.trace import INVALID_SPAN, NonRecordingSpan, Span, SpanContext
 
-from llm_errors.telemetry.labels import Labels
+from llm_errors.telemetry.labels import Labels, Values
 
 
 class Count:
@@ -50,3 +52,45 @@ class Tally(Labels[Count]):
     def observed(self) -> list[Observation]:
         """Every sum so far."""
         return [known.observed() for known in list(self.values())]
+
+
+class Counted(NamedTuple):
+    """A counter's name, unit and description, and the names of its attributes."""
+
+    name: str
+    unit: str
+    description: str
+    attributes: tuple[str, ...]
+
+
+class Total:
+    """A counter: its `tally` is observed, or, without one, the counter is added to."""
+
+    __slots__ = ("_collected", "_counter", "_labels", "tally")
+
+    def __init__(
+        self, meter: Meter, observable: bool, what: Counted, collected: Callable[[], None] | None = None
+    ) -> None:
+        self.tally = Tally(*what.attributes) if observable else None
+        self._collected = collected
+        self._counter: Counter | None = None
+        self._labels = Labels(dict, *what.attributes)
+        if observable:
+            meter.create_observable_counter(what.name, [self._observe], what.unit, what.description)
+        else:
+            self._counter = meter.create_counter(what.name, what.unit, what.description)
+
+    def add(self, values: Values, span: Span | None, context: Context | None) -> None:
+        """Add one. The span, or else the one of the context, may be the exemplar."""
+        if self._counter is not None:
+            self._counter.add(1, self._labels[values], context)
+        elif self.tally is not None:
+            counted = self.tally[values]
+            next(counted.steps)
+            if counted.exemplar is None:
+                counted.offer(span or trace.get_current_span(context))
+
+    def _observe(self, options: CallbackOptions) -> Iterable[Observation]:
+        if self._collected is not None:
+            self._collected()
+        return [] if self.tally is None else self.tally.observed()

@@ -4,15 +4,16 @@ answer.
 The answer's text is read here: whole answers once, of a stream only the chunks that can hold a turning point.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
 from llm_errors.call import CallInfo
-from llm_errors.extract import results
+from llm_errors.extract import glimpse, results
 from llm_errors.extract.answer import Answer, Chunks, Reader
 from llm_errors.extract.fields import field, parsed, text
-from llm_errors.extract.google import GenerateContentChunks
+from llm_errors.extract.google import DIALECT, GenerateContentChunks
+from llm_errors.instrument.adapters.unusual import refusal
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.protocol import Adapter, Kind, Target
 
@@ -27,7 +28,9 @@ class WireReader:
 
     def whole(self, result: Any) -> Answer:
         """Parse and read."""
-        return self._reader.whole(_body(result))
+        body = field(result, "body")
+        known = isinstance(body, str | bytes) and body != ""
+        return glimpse.read(self._reader, DIALECT, body) if known else self._reader.whole({} if body == "" else body)
 
     def chunks(self) -> Chunks:
         """A fresh state."""
@@ -54,16 +57,18 @@ class WireChunks:
         """
         body = chunk.body
         if not self._chunks.has_content or '"finishReason"' in body or '"promptFeedback"' in body:
-            self._chunks.chunk(parsed(body))
+            self._chunks.chunk(_outline(body) if glimpse.is_long(body) else parsed(body))
 
     def end(self) -> Answer:
         """What was seen."""
         return self._chunks.end()
 
 
-def _body(result: Any) -> Any:
-    body = field(result, "body")
-    return {} if body == "" else parsed(body)
+def _outline(body: str) -> dict[str, Any]:
+    """A chunk that is too long to be parsed, in its own shape: some content, and the reasons why candidates ended."""
+    ended = [{"index": i, "finishReason": reason} for i, reason in enumerate(glimpse.values(body, "finishReason"))]
+    first = ended[0] if ended else {}
+    return {"candidates": [{**first, "content": {"parts": [{"text": "..."}]}}, *ended[1:]]}
 
 
 _GENERATE, _RESULTS = WireReader(results.GENERATE_CONTENT), WireReader(results.RESULTS)
@@ -75,6 +80,11 @@ VERBS = {
     "predict": ("generate_content", _RESULTS),
 }
 """The verb behind the colon of a model call's path; counting tokens, batches, files and caches are none."""
+
+
+_MODELS = "google.genai.models"
+CONVERTERS = ("_GenerateContentParameters_to_mldev", "_GenerateContentParameters_to_vertex")
+"""Functions that make the request's JSON of the caller's arguments, and raise where they cannot."""
 
 
 @lru_cache(maxsize=512)
@@ -99,10 +109,14 @@ class GoogleGenai(Adapter):
             ("_async_request_once", Kind.ASYNC_ATTEMPT),
         ):
             yield Target(_CLIENT, "BaseApiClient", attribute, kind)
+        for converter in CONVERTERS:
+            yield Target(_MODELS, "", converter, refusal, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a path with one of `VERBS`."""
-        path = args[1] if len(args) > 1 else kwargs.get("path")
+        return self._info(instance, args[1] if len(args) > 1 else kwargs.get("path"))
+
+    def _info(self, instance: Any, path: Any) -> CallInfo | None:
         known = _call_of(path) if isinstance(path, str) else None
         if known is None:
             return None
@@ -120,3 +134,8 @@ class GoogleGenai(Adapter):
             port=port,
             reader=reader,
         )
+
+    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
+        """Arguments that the SDK does not make a request of: not known to the API at hand, or of a wrong kind."""
+        model = text(field(given[0] if given else None, "model"), 256)
+        return self._info(instance, f"{model}:generateContent")

@@ -14,6 +14,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, parsed, text
+from llm_errors.instrument.adapters.unusual import poll, poll_async
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
@@ -30,6 +31,8 @@ class GoogleInteractions(Adapter):
         """The public resource, the computation between an attempt that failed and the next, and what can be closed."""
         yield Target(f"{_STACK}.google_genai", "GeminiNextGenInteractions", "create", Kind.CALL)
         yield Target(f"{_STACK}.google_genai", "AsyncGeminiNextGenInteractions", "create", Kind.ASYNC_CALL)
+        yield Target(f"{_STACK}.google_genai", "GeminiNextGenInteractions", "get", poll)
+        yield Target(f"{_STACK}.google_genai", "AsyncGeminiNextGenInteractions", "get", poll_async)
         yield Target(f"{_STACK}.utils.retries", "", "_get_sleep_interval", Kind.RETRY)
         for prefix, kind in (("", Kind.CLOSE), ("Async", Kind.ASYNC_CLOSE)):
             yield Target(f"{_STACK}.utils.eventstreaming", f"{prefix}Stream", "close", kind)
@@ -39,26 +42,40 @@ class GoogleInteractions(Adapter):
         """The body is in the keywords, or in `request`."""
         request = kwargs.get("request")
         body = kwargs if request is None else field(request, "body") or request
+        model = field(body, "model", "agent")
+        return self._info(instance, text(model, 256) or None, body)
+
+    def _info(self, instance: Any, model: str | None, body: Any) -> CallInfo:
         client = field(instance, "_api_client")
         url = field(field(client, "_http_options"), "base_url")
         host, port = split_address(url) if isinstance(url, str) else (None, None)
-        model = field(body, "model", "agent")
         return self.info(
             provider="gcp.vertex_ai" if field(client, "vertexai") is True else "gcp.gemini",
             operation="generate_content",
-            model=text(model, 256),
+            model=model,
             stream=field(body, "stream") is True,
             address=host,
             port=port,
             reader=results.INTERACTIONS,
+            background=field(body, "background") is True,
         )
+
+    def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
+        """An interaction that failed in the background. One that did not run there is judged when it is created."""
+        raw = exceptions.loaded(field(result, "http_response"))
+        if raw is not None:
+            result = parsed(raw)
+        if not text(field(result, "status")) or field(result, "background") is False:
+            return None
+        answer = results.INTERACTIONS.whole(result)
+        return None if answer.suspicion is None else (self._info(instance, None, None), answer)
 
     def returned(self, call: Invocation, result: Any) -> None:
         """An interaction, a stream, or a raw response: judged if its body is there, else when it is parsed."""
         if not hasattr(result, "_parser"):
             _read(call, result)
-        elif (body := exceptions.loaded_body(result.http_response)) is not None:
-            call.judge(parsed(body))
+        elif (body := exceptions.loaded(result.http_response)) is not None:
+            call.judge_text(body)
         else:
             call.attach_finalizer(result, Answer)
             tap_times(call, result.http_response)

@@ -8,7 +8,7 @@ calls, `with_raw_response` and `with_streaming_response` alike, before its own p
 
 import sys
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from typing import Any
@@ -22,6 +22,7 @@ from llm_errors.extract.fields import field, number, parsed, text
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.instrument.adapters import native_span
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
+from llm_errors.instrument.adapters.unusual import poll, poll_async, refresh, refresh_async, refusal
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import NOTHING, RETURNED, Invocation
@@ -98,8 +99,15 @@ class Stainless(Adapter):
             yield Target(module, owner, "request", kind, when=_has_no_native_span, optional=optional)
         yield Target(base, "SyncAPIClient", "_request", Kind.CALL, when=_has_native_span, optional=True)
         yield Target(base, "AsyncAPIClient", "_request", Kind.ASYNC_CALL, when=_has_native_span, optional=True)
-        yield Target(base, "SyncAPIClient", "_sleep_for_retry", Kind.RETRY)
-        yield Target(base, "AsyncAPIClient", "_sleep_for_retry", Kind.ASYNC_RETRY)
+        for owner, kind in (("SyncAPIClient", Kind.RETRY), ("AsyncAPIClient", Kind.ASYNC_RETRY)):
+            yield Target(base, owner, "_sleep_for_retry", kind, when=_retries_in_a_loop)
+            yield Target(base, owner, "_retry_request", kind, when=_retries_by_recursion, optional=True)
+        for (module, owner), wrap in zip(self._clients[:2], (refresh, refresh_async), strict=True):
+            yield Target(module, owner, "_send_with_auth_retry", wrap, optional=True)
+        yield Target(base, "BaseClient", "_calculate_nonstreaming_timeout", refusal, optional=True)
+        jobs = f"{self.row.package}.resources.responses.responses"
+        yield Target(jobs, "Responses", "retrieve", poll, optional=True)
+        yield Target(jobs, "AsyncResponses", "retrieve", poll_async, optional=True)
         yield Target(base, "", "finish_api_call_span", native_span.before_span_ends, optional=True)
         yield Target(f"{self.row.package}._tracing", "FirstEnd", "end", native_span.before_body_ends, optional=True)
         yield Target(f"{self.row.package}._streaming", "Stream", "close", Kind.CLOSE)
@@ -113,12 +121,19 @@ class Stainless(Adapter):
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a POST to one of `PATHS`. What a client's calls are is remembered while its base URL stays."""
-        options = args[1] if len(args) > 1 else kwargs["options"]
-        body = options.json_data
-        model = body.get("model") if isinstance(body, _BODIES) else None
+        options = args[1] if len(args) > 1 else kwargs.get("options")
+        if options is None:
+            return None
+        body, model, background = options.json_data, None, False
+        if isinstance(body, _BODIES):
+            model, background = body.get("model"), body.get("background") is True
+        extra = options.extra_json
+        if extra:  # what the SDK sends is both, and what is extra wins
+            model, background = extra.get("model", model), extra.get("background", background) is True
+        model = model if isinstance(model, str) else None
         stream = expected_of(options) if kwargs.get("stream") else None
         native = kwargs.get("call") is not None  # anthropic 2: the span that it has made current
-        asked = (options.method, options.url, model if isinstance(model, str) else None, stream, native)
+        asked = (options.method, options.url, model, stream, native, background)
         base = instance.__dict__.get("_base_url")
         known = _KNOWN.get(id(instance))
         if known is None or known[0]() is not instance or known[1] is not base or len(known[2]) >= _KNOWN_LIMIT:
@@ -131,7 +146,14 @@ class Stainless(Adapter):
         return calls[asked]
 
     def _info(
-        self, client: Any, method: str, url: str, model: str | None, stream: Expected | None, native: bool
+        self,
+        client: Any,
+        method: str,
+        url: str,
+        model: str | None,
+        stream: Expected | None = None,
+        native: bool = False,
+        background: bool = False,
     ) -> CallInfo | None:
         endpoint = _endpoint(url) if method.lower() == "post" else None
         if endpoint is None:
@@ -154,6 +176,7 @@ class Stainless(Adapter):
             port=port,
             reader=reader,
             native_span=native,
+            background=background,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -188,9 +211,9 @@ class Stainless(Adapter):
         elif answer is not NOTHING and answer is not RETURNED:
             call.judge(result if type(result) is type(answer) else answer)
         elif call.running:
-            body = exceptions.loaded_body(field(result, "http_response", "response"))
+            body = exceptions.loaded(field(result, "http_response", "response"))
             if body is not None and not call.info.stream:
-                call.judge(parsed(body))
+                call.judge_text(body)
         elif is_stream(result):
             follow(call, result)
         elif result is None:  # the application asked for nothing
@@ -206,9 +229,9 @@ class Stainless(Adapter):
         if response is None or not hasattr(result, "__dict__"):
             call.judge(result)
             return
-        body = None if call.info.stream else exceptions.loaded_body(response)
+        body = None if call.info.stream else exceptions.loaded(response)
         if own and body is not None:
-            call.judge(parsed(body))
+            call.judge_text(body)
             return
         if finalizer_of(result) is None:
             call.attach_finalizer(result, Answer if own else Unread(call, response))
@@ -232,6 +255,21 @@ class Stainless(Adapter):
             facts=body.facts,
             retry_after=retry_after.from_headers(field(response, "headers")),
         )
+
+    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
+        """A whole answer that would take so long that Anthropic's SDK asks for a stream; its model is not known here."""
+        return self._info(instance, "post", "/v1/messages", None) if isinstance(exc, ValueError) else None
+
+    def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
+        """A response that failed in the background. One that did not run there has failed before the eyes of the caller."""
+        raw = exceptions.loaded(field(result, "http_response"))
+        if raw is not None:
+            result = parsed(raw)
+        if is_stream(result) or field(result, "background") is False:
+            return None
+        answer = results.RESPONSES.whole(result)
+        info = self._info(field(instance, "_client"), "post", "/responses", None)
+        return None if info is None or answer.suspicion is None else (info, answer)
 
 
 _KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}
@@ -276,6 +314,15 @@ def _is_returned(client: Any, package: str, wanted: Any) -> bool:
     """
     own = f"{client.__module__}.".startswith(f"{package}.")
     return own and isinstance(wanted, type) and hasattr(wanted, _OF_MODELS) and not _has_native_span(client)
+
+
+def _retries_by_recursion(client: type) -> bool:
+    """Whether a request calls itself for a further attempt (openai before 1.76, groq before 0.23)."""
+    return hasattr(client, "_retry_request")
+
+
+def _retries_in_a_loop(client: type) -> bool:
+    return not _retries_by_recursion(client)
 
 
 def _has_native_span(client: type) -> bool:

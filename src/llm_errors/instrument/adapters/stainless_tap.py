@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from llm_errors.extract import exceptions
+from llm_errors.extract import exceptions, glimpse
 from llm_errors.extract.answer import Answer
-from llm_errors.extract.fields import field, number, parsed
+from llm_errors.extract.fields import field, number
 from llm_errors.instrument.invocation import NOTHING, Invocation
-from llm_errors.instrument.tap import tap_application, tap_body
+from llm_errors.instrument.tap import beginning, mark_in, tap_application, tap_body
 from llm_errors.safety import quietly, report_internal_error
 
 
@@ -26,7 +26,7 @@ def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], An
         try:
             streamed = is_stream(result)
             if not streamed:
-                call.parsed = parsed(result) if wanted in _TEXTS else result
+                call.parsed = _read(call, result) if wanted in _TEXTS else result
         except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
             report_internal_error("answer", error)
         try:
@@ -46,6 +46,10 @@ _TEXTS = (str, bytes)
 """What an application may ask for in place of a model."""
 
 
+def _read(call: Invocation, result: Any) -> Any:
+    return glimpse.read(call.info.reader, call.info.dialect, result) if isinstance(result, _TEXTS) else result
+
+
 def is_stream(result: Any) -> bool:
     """Whether it is the SDK's stream, or an application's own kind of it."""
     kind: Any = type(result)
@@ -62,7 +66,9 @@ def follow(call: Invocation, stream: Any) -> None:
     content_type = str(field(field(stream.response, "headers"), "content-type") or "")
     if "html" in content_type or content_type.startswith("application/json"):
         call.instead = []
-        tap_body(stream.response, call.instead)
+        tap_body(stream.response, beginning(call.instead))
+    elif call.info.dialect == "openai":
+        call.marked = mark_in(stream.response)
     tap_application(call, stream.response)
     call.attach_finalizer(stream)
     share_with_native_span(call, stream, stream.response)
@@ -90,10 +96,11 @@ class Unread:
 
         Unless what is on its way out of the application's `with` is that the body broke off.
         """
-        body = exceptions.loaded_body(self._response)
+        body = exceptions.loaded(self._response)
         if body is None:
             return self._broken(sys.exc_info()[1])
-        return Answer() if self._call.info.stream else self._call.info.reader.whole(parsed(body))
+        info = self._call.info
+        return Answer() if info.stream else glimpse.read(info.reader, info.dialect, body)
 
     def _broken(self, raised: BaseException | None) -> Answer:
         request = field(raised, "request")

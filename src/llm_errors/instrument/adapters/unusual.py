@@ -1,0 +1,120 @@
+"""Wrappers of what is no model call and yet tells how one went: a refusal before the request, a job that is polled, a request
+that is sent again with a fresh token."""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, Protocol, runtime_checkable
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer
+from llm_errors.instrument import jobs
+from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+_REFRESHED = "retried"
+"""The keyword by which openai sends a request again with a fresh token, without its retry loop."""
+
+
+@runtime_checkable
+class Refusing(Protocol):
+    """An adapter whose SDK does not send every request."""
+
+    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
+        """The call that an exception ends before a request was sent. `given` is what else the function was given."""
+        ...
+
+
+@runtime_checkable
+class Polling(Protocol):
+    """An adapter whose calls may go on in the background."""
+
+    def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
+        """A background job that has failed, and what it came to; None for any other."""
+        ...
+
+
+def refusal(edge: Edge, original: Function) -> Function:
+    """The wrapper of a function that raises where a request is not sent."""
+
+    def refused(given: Sequence[Any], exc: BaseException) -> None:
+        adapter: Any = edge.adapter
+        info = adapter.refused(given[0], exc, given[1:]) if isinstance(adapter, Refusing) and given else None
+        call = edge.late(info, perf_counter()) if info is not None else None
+        if call is not None:
+            call.failed(exc)
+            call.leave()
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except Exception as exc:
+            quietly("refused", None, refused, (*args, *kwargs.values()), exc)
+            raise
+
+    return wrapper
+
+
+def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
+    """The application has asked for a job that was begun before: its failure is told once."""
+    adapter: Any = edge.adapter
+    if not edge.patcher.active or not isinstance(adapter, Polling) or not given:
+        return
+    found = adapter.polled(given[0], result)
+    if found is None or not jobs.is_news(found[1].id):
+        return
+    info, answer = found
+    call = edge.late(jobs.begun_as(answer.id) or info, perf_counter())
+    if call is not None:
+        call.counted = True  # when it began
+        call.settle(answer)
+        call.leave()
+
+
+def poll(edge: Edge, original: Function) -> Function:
+    """The wrapper of a function that gives the state of a job."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        quietly("poll", None, _polled, edge, (*args, *kwargs.values()), result)
+        return result
+
+    return wrapper
+
+
+def poll_async(edge: Edge, original: Function) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        result = await original(*args, **kwargs)
+        quietly("poll", None, _polled, edge, (*args, *kwargs.values()), result)
+        return result
+
+    return wrapper
+
+
+def _refreshed(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    call = edge.active(args) if kwargs.get(_REFRESHED) else None
+    if call is not None:  # the token had expired
+        call.retried(Evidence(dialect=call.info.dialect, provider=call.info.provider, status=401))
+
+
+def refresh(edge: Edge, original: Function) -> Function:
+    """The wrapper of a method that calls itself to send a request again with a fresh token."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("retry", None, _refreshed, edge, args, kwargs)
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+def refresh_async(edge: Edge, original: Function) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("retry", None, _refreshed, edge, args, kwargs)
+        return await original(*args, **kwargs)
+
+    return wrapper
