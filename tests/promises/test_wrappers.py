@@ -14,7 +14,6 @@ from llm_errors.instrument.wrappers import WRAPPERS
 from llm_errors.providers import SDKS
 from llm_errors.safety import configure
 
-GENERATORS = (Kind.GENERATOR,)
 ASYNC = (Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT, Kind.ASYNC_RETRY, Kind.ASYNC_CLOSE, Kind.ASYNC_POLL)
 
 
@@ -51,34 +50,42 @@ class Anything(Adapter):
         return None
 
 
-def made(kind: Kind) -> Any:
-    """A function of the kind's own kind, which tells what it was given."""
+def act(self, how=None, *, feed=None, **more):
+    return (how, more)
 
-    def act(self, how=None, *, feed=None, **more):
-        if kind is Kind.REFUSAL:
-            raise LookupError((how, more))
-        return (how, more)
 
-    async def act_async(self, how=None, *, feed=None, **more):
-        return (how, more)
+def refuse(self, how=None, *, feed=None, **more):
+    raise LookupError((how, more))
 
-    def generate(self, how=None, *, feed=None, **more):
+
+async def act_async(self, how=None, *, feed=None, **more):
+    return (how, more)
+
+
+def generate(self, how=None, *, feed=None, **more):
+    yield (how, more)
+
+
+async def generate_async(self, how=None, *, feed=None, **more):
+    async def answer():
         yield (how, more)
 
-    async def generate_async(self, how=None, *, feed=None, **more):
-        async def answer():
-            yield (how, more)
+    return answer()
 
-        return answer()
 
-    async def pass_on(self, how=None, *, feed=None, **more):
-        async for _ in feed:
-            yield (how, more)
+async def pass_on(self, how=None, *, feed=None, **more):
+    async for _ in feed:
+        yield (how, more)
 
-    special = {Kind.GENERATOR: generate, Kind.ASYNC_GENERATOR: generate_async, Kind.FEED: pass_on}
-    function = special.get(kind, act_async if kind in ASYNC else act)
-    function.__name__ = "act"
-    return function
+
+FUNCTIONS = {
+    **dict.fromkeys(ASYNC, act_async),
+    Kind.REFUSAL: refuse,
+    Kind.GENERATOR: generate,
+    Kind.ASYNC_GENERATOR: generate_async,
+    Kind.FEED: pass_on,
+}
+"""Functions that behave as the kinds say, and tell what they were given; all others are plain."""
 
 
 async def outcome(result: Any) -> Any:
@@ -96,21 +103,16 @@ async def feed():
 
 @pytest.fixture
 def patched(monkeypatch):
-    """A class or module with one patched function of a kind."""
+    """A class with one patched function of a kind."""
     configure(strict=True, count=None)
     patchers = []
 
-    def patch(kind: Kind, owner: str) -> Any:
-        module = ModuleType("sdk_of_tomorrow")
-        holder: Any = type("Owner", (), {"act": made(kind)}) if owner else module
-        if owner:
-            module.Owner = holder
-        else:
-            module.act = made(kind)
-            module.act.__module__ = "sdk_of_tomorrow"
+    def patch(kind: Kind) -> Any:
+        module: Any = ModuleType("sdk_of_tomorrow")
+        module.Owner = holder = type("Owner", (), {"act": FUNCTIONS.get(kind, act)})
         monkeypatch.setitem(sys.modules, "sdk_of_tomorrow", module)
         patchers.append(Patcher(Quiet()))
-        patchers[-1].install(Anything(kind, owner))
+        patchers[-1].install(Anything(kind, "Owner"))
         assert set(patchers[-1].found.values()) == {"patched"}
         return holder
 
@@ -126,7 +128,7 @@ def test_there_is_a_wrapper_for_every_kind():
 @pytest.mark.parametrize("how", ["bound", "by keyword"])
 @pytest.mark.parametrize("kind", list(Kind), ids=lambda kind: kind.name)
 async def test_a_wrapper_passes_on_keywords_and_arguments_of_the_future(kind, how, patched):
-    owner = patched(kind, "Owner")
+    owner = patched(kind)
     given = {"how": 1, "feed": feed() if kind is Kind.FEED else None, "unheard_of": 2}
     act = owner().act if how == "bound" else lambda **named: owner.act(self=owner(), **named)
     if kind is Kind.REFUSAL:
