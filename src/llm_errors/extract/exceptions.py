@@ -12,8 +12,10 @@ _CANCELLED = "builtins.CancelledError"
 """asyncio's and concurrent.futures' class; both count as builtins here."""
 
 _PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotImplementedError"))
-_TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError", "openai.OpenAIError"}
+_TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError"}
 _CREDENTIALS = ("authentication method", "credential", "api_key", "api key")
+_ROOTS = (("openai.OpenAIError",), ("groq.GroqError",), ("anthropic.AnthropicError",))
+"""The roots of SDKs' own classes, which they raise as such only without a request."""
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
 """Words of those who find too many credentials, or other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
@@ -171,8 +173,9 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     Its text tells missing credentials from arguments that do not fit together; it is never exported.
     """
     plain = not _PLAIN.isdisjoint(names[:1])
-    by_sdk = names[:1] == ("openai.OpenAIError",) or (plain and causes.is_raised_by_sdk(exc))
-    said = str(exc)[:400].lower() if not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
+    root = names[:1] in _ROOTS
+    by_sdk = root or (plain and causes.is_raised_by_sdk(exc))
+    said = str(exc)[:400].lower() if root or not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
     conflict = any(words in said for words in _CONFLICT)
     if not conflict and any(word in said for word in _CREDENTIALS):
         return frozenset(("missing_credentials",))

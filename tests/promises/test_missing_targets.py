@@ -1,0 +1,53 @@
+"""What a patch target that is missing costs, in the words of the warning about it."""
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from llm_errors.instrument.patcher import Patcher
+from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.providers import SDKS
+from llm_errors.safety import configure
+
+
+class Quiet:
+    """A recorder that takes everything."""
+
+    def open(self, info: Any) -> Any:
+        return object()
+
+    def leave(self, scope: Any) -> None: ...
+
+    def retried(self, info: Any, evidence: Any) -> None: ...
+
+    def close(self, scope: Any, ending: Any) -> None: ...
+
+
+class Anything(Adapter):
+    """An adapter of one target."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__(SDKS[0])
+        self._target = Target("sdk_of_tomorrow", "Owner", "act", kind)
+
+    def targets(self):
+        return (self._target,)
+
+
+@pytest.mark.parametrize("kind", [Kind.CALL, Kind.RETRY, Kind.CLOSE], ids=lambda kind: kind.name)
+def test_a_warning_says_exactly_what_is_lost_with_a_target(kind, monkeypatch, caplog):
+    configure(strict=True, count=None)
+    monkeypatch.setitem(sys.modules, "sdk_of_tomorrow", SimpleNamespace(__name__="sdk_of_tomorrow"))
+    patcher = Patcher(Quiet())
+    patcher.install(Anything(kind))
+    patcher.uninstall()
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert "patch target sdk_of_tomorrow:Owner.act not found: " in said
+    lost = {
+        Kind.CALL: "calls through it will not be observed",
+        Kind.RETRY: "retries that the SDK hides will not be counted; its calls and errors are",
+        Kind.CLOSE: "a stream that the application closes early will be counted when it is dropped",
+    }
+    assert said.endswith(lost[kind])
