@@ -55,8 +55,7 @@ def start():
             env={**os.environ, "PYTHONPATH": str(APPS), "PYTHONUNBUFFERED": "1", **(variables or {})},
             text=True,
             start_new_session=True,
-            preexec_fn=_plain_signals,
-            **pipes,
+            **{"preexec_fn": _plain_signals, **pipes},
         )
         running.append(process)
         return process

@@ -1,8 +1,14 @@
 """`llm-errors run` around a script: what is reported, and that the application behaves as without it."""
 
+import contextlib
+import fcntl
 import json
+import os
 import re
 import signal
+import sys
+import termios
+import threading
 
 import pytest
 
@@ -81,6 +87,36 @@ def test_an_application_that_handles_a_signal_gets_it_once_and_decides(start, mo
     assert rows(err) == CLASSES
 
 
+def test_ctrl_c_at_a_terminal_reaches_the_application_once(start, model):
+    ours, theirs = os.openpty()
+
+    def take_the_terminal():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+    terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "preexec_fn": take_the_terminal}
+    process = start(*calls(model, "wait"), options=[], **terminal)
+    os.close(theirs)
+    watch = threading.Timer(PATIENCE, process.kill)
+    watch.start()
+    try:
+        os.write(ours, b"how are you\n")
+        said = b""
+        while b"ready" not in said:
+            said += os.read(ours, 4096)
+        os.write(ours, b"\x03")
+        with contextlib.suppress(OSError):  # what a terminal says when its last user has gone
+            while more := os.read(ours, 4096):
+                said += more
+        assert process.wait(PATIENCE) == -signal.SIGINT
+    finally:
+        watch.cancel()
+        os.close(ours)
+    assert said.count(b"KeyboardInterrupt") == 1
+    assert b"ended by signal 2" in said
+    assert b"5 calls, 4 failed" in said
+
+
 def test_fail_on_turns_a_good_exit_code_into_1_if_a_class_has_occurred(start, model):
     assert finish(start(*calls(model, "end"), options=["--fail-on", "auth,NOT_FOUND"]))[0] == 1
     model.requests.clear()
@@ -107,8 +143,6 @@ def test_the_page_holds_everything_and_needs_nothing_else(start, model, tmp_path
 
 
 def test_without_a_call_the_report_says_what_may_be_the_matter(start):
-    import sys
-
     code, out, err = finish(start(sys.executable, "-c", "print('quiet')", options=[]))
     assert (code, out) == (0, "quiet\n")
     assert "0 calls" in err

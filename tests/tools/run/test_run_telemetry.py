@@ -15,6 +15,7 @@ from llm_errors.tools.run import charts, watch
 from llm_errors.tools.run import telemetry as arrived
 from llm_errors.tools.run.environment import ADDRESS
 from llm_errors.tools.run.exporters import post
+from llm_errors.tools.run.page import page
 from llm_errors.tools.run.receiver import Receiver
 from llm_errors.tools.run.summary import summarise
 
@@ -72,6 +73,20 @@ def test_counts_are_added_up_and_a_failed_call_is_one_event_in_time(telemetry):
     summary = summarise(known)
     assert (summary.calls, summary.failed, summary.in_band) == (10, 4, 4)
     assert sum(known.timeline.values(), Counter()) == {"ok": 6, "TIMEOUT": 4}
+
+
+def test_what_a_provider_says_is_text_on_the_page_and_no_markup(telemetry):
+    known = arrived.Telemetry()
+    known.add("/v1/traces", spans(telemetry, {**FAILED, semconv.ERROR_MESSAGE: "<script>alert(1)</script>"}))
+    meter = telemetry.meter_provider.get_meter("test")
+    meter.create_counter(semconv.ERRORS).add(1, {**FAILED, semconv.REQUEST_MODEL: "<b>"})
+    known.add("/v1/metrics", encode_metrics(telemetry._reader.get_metrics_data()).SerializeToString())
+    run = {"command": "python '<i>'", "exit_code": -9, "began": "now", "seconds": 1.0}
+    shown = page(summarise(known), known, run)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert "ended by signal 9" in shown
+    for markup in ("<script>", "<b>m", "<b><", "<i>"):
+        assert markup not in shown
 
 
 def test_an_export_that_is_cut_off_or_foreign_is_left_out(monkeypatch):

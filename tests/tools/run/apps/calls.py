@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 
 import openai
 
@@ -27,6 +28,13 @@ def exported():
             provider.force_flush()
 
 
+def wait():
+    """For a signal. Short naps, because one that arrives right before a long sleep does not end it."""
+    print("ready", flush=True)
+    while True:
+        time.sleep(0.05)
+
+
 print("asked:", sys.stdin.readline().strip())
 for _ in range(5):
     print(ask("hello"))
@@ -40,11 +48,8 @@ if how == "kill":
     exported()
     os.kill(os.getpid(), signal.SIGKILL)
 if how == "wait":
-    print("ready", flush=True)
-    while True:
-        signal.pause()
+    wait()
 if how == "tidy":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("tidied up"))
-    print("ready", flush=True)
-    signal.pause()
+    wait()
 print("done")
