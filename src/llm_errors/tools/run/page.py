@@ -70,7 +70,7 @@ def _tiles(summary: Summary) -> str:
         (summary.failed, f"failed: {raised} raised, {summary.in_band} inside HTTP 200"),
         (percent(summary.everything.availability), "availability"),
         (percent(summary.everything.success), "succeeded"),
-        (sum(summary.retries.values()), f"attempts hidden by SDK retries; {summary.rescued} calls rescued"),
+        (sum(summary.retries.values()), "failed attempts hidden by SDK retries"),
     ]
     return (
         '<div class="tiles">'
@@ -162,7 +162,9 @@ def _retries(summary: Summary) -> str:
         return ""
     attempts = ", ".join(f"{name} {count}" for name, count in summary.retries.most_common())
     said = f"Hidden by the SDKs' own retries: {sum(summary.retries.values())} failed attempts ({attempts})."
-    helped = f"Retries rescued {summary.rescued} calls; {summary.failed_anyway} failed anyway, just later."
+    helped = ""
+    if summary.rescued + summary.failed_anyway:  # known from spans, where there are any
+        helped = f"Retries rescued {summary.rescued} calls; {summary.failed_anyway} failed anyway, just later."
     return f'<p class="note">{said} {helped}</p>'
 
 

@@ -129,6 +129,8 @@ class Report:
         said = f"hidden by the SDKs' own retries: {sum(s.retries.values())} failed attempts ({attempts})"
         yield ""
         yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        if not s.rescued + s.failed_anyway:
+            return  # only spans tell whether they helped, and there are none
         helped = f"retries rescued {s.rescued} {_plural('call', s.rescued)}"
         yield f"  {helped}; {s.failed_anyway} failed anyway, just later" if s.failed_anyway else f"  {helped}"
 
