@@ -91,7 +91,7 @@ class Entry:
                 )
         given = self.entry.get("id", "x")
         if not (isinstance(given, str) and re.fullmatch(r"[A-Za-z0-9._-]{1,64}", given)):
-            self.say("id", "id is a short name of letters, digits, dots, dashes and underscores")
+            self.say("id", "id must be a short name of letters, digits, dots, dashes and underscores")
 
     def _verdict(self) -> tuple[ErrorClass | None, str]:
         named = self.entry.get("class")
@@ -106,7 +106,7 @@ class Entry:
             return None, ""
         if named == HEALTHY:
             if "reason" in self.entry:
-                self.say("reason", "a healthy answer has no reason; leave the line out")
+                self.say("reason", "a healthy answer has no reason; remove this line")
             return None, ""
         error_class = ErrorClass(named)
         reason = self.entry.get("reason", "other")
@@ -120,7 +120,7 @@ class Entry:
         value = self.entry.get(name, [])
         for text in value if isinstance(value, list) else [value]:
             if not isinstance(text, str) or not text.strip():
-                self.say(name, f"{name} takes a text, or a list of texts, such as {name} = {_EXAMPLES[name]}")
+                self.say(name, f"{name} must be a string or a list of strings, such as {name} = {_EXAMPLES[name]}")
             elif name == "dialects" and text not in DIALECTS:
                 self.say(name, f"unknown dialect {text!r}; write one of {_list(DIALECTS)}")
             elif name == "facts" and text not in FACTS:
@@ -128,9 +128,7 @@ class Entry:
             elif name == "exceptions" and "." not in text:
                 self.say(name, f"write 'package.{text}', or '.{text}' for that name in any package")
             elif name == "says" and len(text.strip()) < _SHORTEST_TEXT:
-                self.say(
-                    name, f"{text!r} is too short to mean one thing only; write {_SHORTEST_TEXT} characters or more"
-                )
+                self.say(name, f"{text!r} is too short to be specific; use at least {_SHORTEST_TEXT} characters")
             else:
                 yield text.strip()
 
@@ -139,18 +137,18 @@ class Entry:
         found = value if isinstance(value, list) else [value]
         if all(isinstance(s, int) and not isinstance(s, bool) and 100 <= s <= 599 for s in found):
             return frozenset(found)
-        self.say("status", "status takes an HTTP status, or a list of them, such as status = [429, 503]")
+        self.say("status", "status must be an HTTP status or a list of them, such as status = [429, 503]")
         return frozenset()
 
     def _enough(self) -> None:
         given = {k for k in _KEYS if self.entry.get(k) not in (None, [], "")}
         if not given & set(_FINDS):
-            self.say("class", f"a rule needs at least one of {_list(_FINDS)}; without it, it would hold for everything")
+            self.say("class", f"a rule needs at least one of {_list(_FINDS)}; otherwise it would match everything")
         elif "says" in given and not (given & {"dialects", "providers"} and given & {"status", "codes", "types"}):
-            self.say("says", "a text only refines: give dialects or providers, and status or codes, beside it")
+            self.say("says", "`says` cannot stand alone: add dialects or providers, and status or codes")
         elif self.entry.get("class") == HEALTHY and not given & set(_ANSWER):
             self.say(
-                "class", f"only answers can be healthy: give one of {_list(_ANSWER)}; a raised error is seen anyhow"
+                "class", f"only answers can be healthy: give one of {_list(_ANSWER)}; exceptions are always counted"
             )
 
 

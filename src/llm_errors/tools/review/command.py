@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         description="List recurring UNKNOWN failures and suggest a rule for each. Counts come from Prometheus; "
         "fingerprints from spans or logs in Tempo, Loki or an OTLP JSON file.",
         epilog="PROMETHEUS_HEADERS, TEMPO_HEADERS and LOKI_HEADERS hold headers for one source each, as "
-        "name=value,name=value: credentials that must not stand on a command line.",
+        "name=value,name=value, for credentials that should not appear on a command line.",
     )
     parser.add_argument("--prometheus", metavar="URL", help="for instance http://localhost:9090")
     source = parser.add_mutually_exclusive_group()
