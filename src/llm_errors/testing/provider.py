@@ -88,7 +88,12 @@ def _aws_frame(kind: str, name: str, payload: Any) -> bytes:
 
 
 class Provider:
-    """The server. A script's last reply repeats. Use as a context manager; `release` lets hanging replies go."""
+    """The server: listens from the start on a port of 127.0.0.1 that is free, until `close` or the end of its `with` block.
+
+    `script` is a list of replies, played in order of the requests while the last one repeats, or a function from request to
+    reply, called for one request at a time. With `tls` it speaks HTTPS. `requests` holds every request so far; `release` is
+    an event that lets hanging replies go.
+    """
 
     def __init__(self, script: Script, tls: ssl.SSLContext | None = None) -> None:
         self._script, self._tls = script, tls

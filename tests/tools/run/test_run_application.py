@@ -117,6 +117,22 @@ def test_ctrl_c_at_a_terminal_reaches_the_application_once(start, model):
     assert b"5 calls, 4 failed" in said
 
 
+def test_the_live_table_is_there_while_the_application_runs(start, model):
+    process = start(*calls(model, "wait"), options=["--watch"])
+    process.stdin.write("how are you\n")
+    process.stdin.flush()
+    shown = ""
+    for line in process.stderr:
+        shown += line
+        if line.startswith("  OUTPUT_BLOCKED "):
+            break
+    assert "5 calls, 4 failed" in shown
+    assert "llm-errors run: " not in shown  # the report is still to come
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    assert "ended by signal 15" in process.communicate(timeout=PATIENCE)[1]
+
+
 def test_fail_on_turns_a_good_exit_code_into_1_if_a_class_has_occurred(start, model):
     assert finish(start(*calls(model, "end"), options=["--fail-on", "auth,NOT_FOUND"]))[0] == 1
     model.requests.clear()

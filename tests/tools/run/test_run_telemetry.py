@@ -75,6 +75,23 @@ def test_counts_are_added_up_and_a_failed_call_is_one_event_in_time(telemetry):
     assert sum(known.timeline.values(), Counter()) == {"ok": 6, "TIMEOUT": 4}
 
 
+def test_a_rule_for_empty_answers_does_not_ask_for_the_finish_reason_of_good_ones(telemetry):
+    empty = {
+        semconv.ERROR_CLASS: "UNKNOWN",
+        semconv.ERROR_REASON: "empty_response",
+        semconv.ERROR_CODE: "STOP",
+        semconv.ERROR_EVIDENCE: "finish_reason",
+        semconv.ERROR_FINGERPRINT: "f1",
+        semconv.RESPONSE_FINISH_REASONS: ["STOP"],
+        semconv.PROVIDER: "gcp.gemini",
+    }
+    known = arrived.Telemetry()
+    known.add("/v1/traces", spans(telemetry, empty))
+    rule = summarise(known).unknown[0].report()["toml"]
+    assert 'facts = ["empty"]' in rule
+    assert "STOP" not in rule
+
+
 def test_what_a_provider_says_is_text_on_the_page_and_no_markup(telemetry):
     known = arrived.Telemetry()
     known.add("/v1/traces", spans(telemetry, {**FAILED, semconv.ERROR_MESSAGE: "<script>alert(1)</script>"}))
