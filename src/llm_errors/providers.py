@@ -22,6 +22,8 @@ class Client:
     module: str
     name: str
     provider: str = ""
+    methods: tuple[str, ...] = ()
+    """Of a resource class: the methods that are model calls, each with a twin that ends in `_async`."""
 
     @property
     def pair(self) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -95,6 +97,23 @@ def _openai_like(name: str, distribution: str, versions: str, package: str, clie
     return Sdk(name, distribution, versions, package, "openai", "stainless", provider, clients)
 
 
+def _mistral(package: str, versions: str, provider: str) -> Sdk:
+    """mistralai, or its copy for a cloud: the same classes in another package."""
+    chat = ("complete", "stream")
+    clients = (
+        Client(f"{package}.chat", "Chat", methods=chat),
+        Client(f"{package}.fim", "Fim", methods=chat),
+        Client(f"{package}.agents", "Agents", methods=chat),
+        Client(f"{package}.embeddings", "Embeddings", methods=("create",)),
+        Client(
+            f"{package}.classifiers", "Classifiers", methods=("moderate", "moderate_chat", "classify", "classify_chat")
+        ),
+        Client(f"{package}.ocr", "Ocr", methods=("process",)),
+        Client(f"{package}.transcriptions", "Transcriptions", methods=chat),
+    )
+    return Sdk("mistral", "mistralai", versions, package, "mistral", "speakeasy", provider, clients)
+
+
 SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("openai", "openai", ">=1.66,<4", "openai", "openai", "stainless", "openai",
         clients=(Client("openai._client", "OpenAI"),),
@@ -117,6 +136,15 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("google-genai", "google-genai", ">=2,<4", "google.genai._gaos", "google", "google_interactions", "gcp.gemini"),
     Sdk("google-genai", "google-genai", ">=1.55,<2", "google.genai._interactions", "google", "stainless", "gcp.gemini",
         clients=(Client("google.genai._interactions._client", "GeminiNextGenAPIClient"),)),
+    _mistral("mistralai.client", ">=2,<4", "mistral_ai"),
+    _mistral("mistralai.azure.client", ">=2,<4", "azure.ai.inference"),
+    _mistral("mistralai.gcp.client", ">=2,<4", "gcp.vertex_ai"),
+    _mistral("mistralai", ">=1,<2", "mistral_ai"),
+    Sdk("openrouter", "openrouter", ">=1,<2", "openrouter", "openai", "speakeasy", "openrouter", clients=(
+        Client("openrouter.chat", "Chat", methods=("send",)),
+        Client("openrouter.responses", "Responses", methods=("send",)),
+        Client("openrouter.embeddings", "Embeddings", methods=("generate",)),
+        Client("openrouter.rerank", "Rerank", methods=("rerank",)))),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 

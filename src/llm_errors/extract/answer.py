@@ -1,5 +1,6 @@
 """What a reader returns for an answer, and what it must be able to do."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypedDict
 
 from llm_errors.evidence import Evidence
@@ -74,6 +75,49 @@ def all_reasoning(written: Any, reasoned: Any) -> bool:
     """Whether every output token went into reasoning."""
     written, reasoned = number(written), number(reasoned)
     return bool(written and reasoned and reasoned >= written)
+
+
+class InDialect:
+    """A reader of another dialect's shapes: what it finds suspect is reported in the dialect of the API that copies them."""
+
+    def __init__(self, reader: Reader, dialect: str) -> None:
+        self._reader, self._dialect = reader, dialect
+
+    def whole(self, result: Any) -> Answer:
+        """Read a complete answer."""
+        return _in_dialect(self._reader.whole(result), self._dialect)
+
+    def chunks(self) -> Chunks:
+        """A fresh state for a streamed answer."""
+        return _ChunksInDialect(self._reader.chunks(), self._dialect)
+
+
+class _ChunksInDialect:
+    """The state of one stream. An event of an event stream holds its chunk in `data`."""
+
+    __slots__ = ("_chunks", "_dialect")
+
+    def __init__(self, chunks: Chunks, dialect: str) -> None:
+        self._chunks, self._dialect = chunks, dialect
+
+    @property
+    def done(self) -> bool:
+        """Whether the terminal event has been seen."""
+        return self._chunks.done
+
+    def chunk(self, chunk: Any) -> bool | None:
+        """Look at one chunk, or at the one inside an event."""
+        held = getattr(chunk, "data", None)
+        return self._chunks.chunk(chunk if held is None else held)
+
+    def end(self) -> Answer:
+        """What was seen."""
+        return _in_dialect(self._chunks.end(), self._dialect)
+
+
+def _in_dialect(answer: Answer, dialect: str) -> Answer:
+    found = answer.suspicion
+    return answer if found is None else answer._replace(suspicion=replace(found, dialect=dialect))
 
 
 def suspect(dialect: str, *facts: str, **fields: Any) -> Evidence:

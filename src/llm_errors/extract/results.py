@@ -18,7 +18,7 @@ from llm_errors.extract.openai_responses import ResponsesReader
 
 CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
-DATA, MODERATIONS, MEDIA = DataReader("data"), DataReader("results"), MediaReader()
+DATA, MODERATIONS, PAGES, MEDIA = DataReader("data"), DataReader("results"), DataReader("pages"), MediaReader()
 
 CONVERSE, COHERE = ConverseReader(), CohereReader()
 

@@ -3,6 +3,7 @@
 from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
+from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.protocol import Adapter
 from llm_errors.providers import SDKS
@@ -12,6 +13,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "google_genai": GoogleGenai,
     "google_interactions": GoogleInteractions,
     "google_adk": GoogleAdk,
+    "speakeasy": Speakeasy,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in SDKS)

@@ -14,11 +14,12 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, parsed, text
+from llm_errors.instrument.adapters.speakeasy import follow
 from llm_errors.instrument.adapters.unusual import poll, poll_async
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
-from llm_errors.instrument.tap import tap_application, tap_times
+from llm_errors.instrument.tap import tap_times
 from llm_errors.safety import quietly
 
 _STACK = "google.genai._gaos"
@@ -87,13 +88,6 @@ class GoogleInteractions(Adapter):
         return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
 
 
-def _follow(call: Invocation, stream: Any) -> None:
-    tap_application(call, stream.response)
-    call.attach_finalizer(stream)
-    follow = call.follow_async if hasattr(stream, "__anext__") else call.follow
-    stream.generator = follow(stream.generator)
-
-
 def _listening(call: Invocation, parser: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The parser of a raw response that also shows us what it gives."""
 
@@ -120,6 +114,6 @@ def _listening(call: Invocation, parser: Callable[[Any], Any]) -> Callable[[Any]
 
 def _read(call: Invocation, result: Any) -> None:
     if hasattr(result, "generator"):
-        _follow(call, result)
+        follow(call, result)
     else:
         call.judge(result)

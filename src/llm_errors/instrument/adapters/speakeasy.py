@@ -1,0 +1,114 @@
+"""The Speakeasy family: SDKs generated with a resource class per API and a retry loop of their own.
+
+A resource's method sends the request and raises the typed error, so that it alone sees both; `stream.generator` is what a
+returned stream iterates over. The rows are in `providers`.
+"""
+
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import exceptions, results
+from llm_errors.extract.answer import InDialect, Reader
+from llm_errors.extract.fields import field, text
+from llm_errors.instrument.endpoints import split_address
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.instrument.tap import tap_application
+from llm_errors.providers import provider_of_host
+
+ASYNC = "_async"
+
+
+class Api(NamedTuple):
+    """What a resource's method asks for."""
+
+    operation: str
+    reader: Reader
+    streams: bool = False
+    """Whether it always returns a stream; of the others `stream` among the arguments tells."""
+
+
+APIS: dict[tuple[str, str], Api] = {
+    ("Chat", "complete"): Api("chat", results.CHAT),
+    ("Chat", "stream"): Api("chat", results.CHAT, True),
+    ("Chat", "send"): Api("chat", results.CHAT),
+    ("Fim", "complete"): Api("text_completion", results.CHAT),
+    ("Fim", "stream"): Api("text_completion", results.CHAT, True),
+    ("Agents", "complete"): Api("chat", results.CHAT),
+    ("Agents", "stream"): Api("chat", results.CHAT, True),
+    ("Responses", "send"): Api("chat", results.RESPONSES),
+    ("Embeddings", "create"): Api("embeddings", results.DATA),
+    ("Embeddings", "generate"): Api("embeddings", results.DATA),
+    ("Classifiers", "moderate"): Api("moderation", results.MODERATIONS),
+    ("Classifiers", "moderate_chat"): Api("moderation", results.MODERATIONS),
+    ("Classifiers", "classify"): Api("classification", results.MODERATIONS),
+    ("Classifiers", "classify_chat"): Api("classification", results.MODERATIONS),
+    ("Ocr", "process"): Api("ocr", results.PAGES),
+    ("Transcriptions", "complete"): Api("transcription", results.MEDIA),
+    ("Transcriptions", "stream"): Api("transcription", results.MEDIA, True),
+    ("Rerank", "rerank"): Api("rerank", results.MODERATIONS),
+}
+"""Resource class and method -> the API, for all SDKs of the family."""
+
+
+class Speakeasy(Adapter):
+    """The adapter of one SDK of the family."""
+
+    def targets(self) -> Iterator[Target]:
+        """The resources' methods, the computation between two attempts, and what can be closed."""
+        for client in self.row.clients:
+            for method in client.methods:
+                yield Target(client.module, client.name, method, Kind.CALL, optional=True)
+                yield Target(client.module, client.name, method + ASYNC, Kind.ASYNC_CALL, optional=True)
+        tools = f"{self.row.package}.utils"
+        yield Target(f"{tools}.retries", "", "_get_sleep_interval", Kind.RETRY, optional=True)
+        yield Target(f"{tools}.eventstreaming", "EventStream", "close", Kind.CLOSE, optional=True)
+        yield Target(f"{tools}.eventstreaming", "EventStreamAsync", "close", Kind.ASYNC_CLOSE, optional=True)
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """Every argument is a keyword in this family; an agent stands in for a model."""
+        api = self._apis[target.owner, target.attribute.removesuffix(ASYNC)]
+        url = kwargs.get("server_url") or self._server_url(instance)
+        host, port = split_address(url) if isinstance(url, str) else (None, None)
+        return self.info(
+            operation=api.operation,
+            model=text(kwargs.get("model"), 256) or text(kwargs.get("agent_id"), 256),
+            stream=api.streams or kwargs.get("stream") is True,
+            provider=provider_of_host(host, port),
+            address=host,
+            port=port,
+            reader=api.reader,
+        )
+
+    @cached_property
+    def _apis(self) -> dict[tuple[str, str], Api]:
+        """The APIs, with readers that report in the dialect of this SDK."""
+        return {key: api._replace(reader=InDialect(api.reader, self.row.dialect)) for key, api in APIS.items()}
+
+    def _server_url(self, instance: Any) -> Any:
+        given = field(field(instance, "sdk_configuration"), "server_url")
+        return given or instance._get_url(None, None)
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """An answer, or a stream."""
+        if hasattr(result, "generator"):
+            follow(call, result)
+        else:
+            call.judge(result)
+
+    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
+        """The exception that the retry loop is handling: a network error, or one that holds the failed response."""
+        raised = sys.exc_info()[1]
+        return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
+
+
+def follow(call: Invocation, stream: Any) -> None:
+    """Look at the chunks of a stream on their way."""
+    tap_application(call, stream.response)
+    call.attach_finalizer(stream)
+    passing = call.follow_async if hasattr(stream, "__anext__") else call.follow
+    stream.generator = passing(stream.generator)
