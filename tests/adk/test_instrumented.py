@@ -1,4 +1,7 @@
-"""What auto-instrumentation counts of ADK: once, and by the innermost layer that sees it."""
+"""What auto-instrumentation counts of ADK: once, and by the innermost layer that sees it.
+
+Handed case: ins-double-spans-layers.
+"""
 
 import asyncio
 import contextlib

@@ -83,6 +83,24 @@ def test_with_delta_temporality_each_collection_has_its_own_calls(provider, conn
     assert telemetry.outcomes() == {"ok": 1}
 
 
+@pytest.mark.parametrize("preference", ["cumulative", "delta", "lowmemory"])
+def test_calls_errors_and_retries_are_of_one_temporality(
+    preference, provider, connect, instrument, telemetry, monkeypatch
+):
+    """A ratio of a delta and of a cumulative sum would lie: under `lowmemory` the two kinds of counter differ."""
+    exporters = pytest.importorskip("opentelemetry.exporter.otlp.proto.http.metric_exporter")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", preference)
+    reader = InMemoryMetricReader(preferred_temporality=exporters.OTLPMetricExporter()._preferred_temporality)
+    telemetry._reader, telemetry.meter_provider = reader, MeterProvider([reader], shutdown_on_exit=False)
+    instrument()
+    server = provider([failure(CHAT, 500, retry_after_ms="1")])
+    with pytest.raises(Exception, match="no"):
+        call(CHAT, connect(CHAT, server.url, retries=1))
+    scopes = reader.get_metrics_data().resource_metrics[0].scope_metrics
+    found = {m.name: m.data.aggregation_temporality for s in scopes for m in s.metrics}
+    assert len({found[name] for name in (semconv.CALLS, semconv.ERRORS, semconv.RETRIES)}) == 1
+
+
 def test_the_exemplar_of_a_call_leads_to_its_span_once(provider, connect, observed):
     call(CHAT, connect(CHAT, provider([whole(CHAT)]).url))
     (exemplar,) = exemplars(observed, semconv.CALLS)

@@ -67,3 +67,37 @@ def test_a_wait_is_finite_and_bounded_or_absent(api, header, provider, connect, 
     assert log.attributes["llm.error.class"] == "RATE_LIMITED"
     wait = log.attributes.get("llm.error.retry_after")
     assert wait is None or 0 <= wait <= 3600
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+async def test_a_second_attempt_with_a_fresh_token_is_a_hidden_retry(
+    asynchronous, provider, connect, aconnect, observed, monkeypatch
+):
+    auth = pytest.importorskip("openai.auth._workload", reason="only a newer major of the SDK")
+    tokens = iter(("old", "new"))
+    kind = auth.WorkloadIdentityAuth
+    monkeypatch.setattr(
+        kind, "_fetch_token_from_exchange", lambda self: {"access_token": next(tokens), "expires_in": 3600.0}
+    )
+    identity = {
+        "identity_provider_id": "i",
+        "service_account_id": "s",
+        "provider": {"token_type": "jwt", "get_token": lambda: "subject"},
+    }
+    server = provider([failure(CHAT, 401), whole(CHAT)])
+    make = aconnect if asynchronous else connect
+    client = make(CHAT, server.url, asynchronous, api_key=None, workload_identity=identity)
+    result = call(CHAT, client)
+    if asynchronous:
+        await result
+    assert len(server.requests) == 2
+    assert observed.retries() == {"AUTH": 1}
+    assert observed.outcomes() == {"ok": 1}
+
+
+@pytest.mark.parametrize("api", [CHAT, MESSAGES])
+def test_a_model_in_extra_body_is_the_model_of_the_call(api, provider, connect, observed):
+    client = connect(api, provider([whole(api)]).url)
+    call(api, client, extra_body={"model": "real"})
+    call(api, client, extra_body={"other": 1})
+    assert observed.counts("llm_calls_total", "gen_ai.request.model") == {"real": 1, "m": 1}

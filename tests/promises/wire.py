@@ -232,7 +232,7 @@ def make_client(api: str, url: str, is_async: bool = False, retries: int = 0, **
         return sdk.Client(api_key="k", http_options={"base_url": url, "retry_options": retry, **options})
     base = url if api == MESSAGES else f"{url}/v1"
     name = ("Async" if is_async else "") + ("Anthropic" if api == MESSAGES else "OpenAI")
-    return getattr(sdk, name)(base_url=base, api_key="k", max_retries=retries, **options)
+    return getattr(sdk, name)(**{"base_url": base, "api_key": "k", "max_retries": retries, **options})
 
 
 def method(api: str, client: Any, raw: str = "") -> Callable[..., Any]:
