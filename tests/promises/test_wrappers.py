@@ -1,0 +1,151 @@
+"""Every wrapper passes on whatever it is given: all by keyword, and with an argument that nobody has thought of."""
+
+import inspect
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from llm_errors.extract import results
+from llm_errors.instrument.adapters import adk, native_span, unusual
+from llm_errors.instrument.patcher import Patcher
+from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.instrument.wrappers import WRAPPERS
+from llm_errors.providers import SDKS
+from llm_errors.safety import configure
+
+ASYNC = (
+    *(Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT, Kind.ASYNC_RETRY, Kind.ASYNC_CLOSE, Kind.ASYNC_OUTER_CALL),
+    *(unusual.poll_async, unusual.refresh_async),
+)
+SPECIAL = (
+    *(unusual.poll, unusual.poll_async, unusual.refresh, unusual.refresh_async, unusual.refusal),
+    *(adk._limit, adk._responses, native_span.before_span_ends, native_span.before_body_ends),
+)
+"""Wrappers of functions that only some SDKs have."""
+
+
+class Quiet:
+    """A recorder that takes everything."""
+
+    def open(self, info: Any) -> Any:
+        return object()
+
+    def leave(self, scope: Any) -> None: ...
+
+    def retried(self, info: Any, evidence: Any) -> None: ...
+
+    def close(self, scope: Any, ending: Any) -> None: ...
+
+
+class Anything(Adapter):
+    """An adapter to which every call is one."""
+
+    def __init__(self, kind: Any, owner: str) -> None:
+        super().__init__(SDKS[0])
+        self._target = Target("sdk_of_tomorrow", owner, "act", kind)
+
+    def targets(self):
+        return (self._target,)
+
+    def describe(self, target, instance, args, kwargs):
+        return self.info(operation="chat", model="m", reader=results.CHAT)
+
+    def refused(self, instance, exc, given=()):
+        return self.info(operation="chat", model="m", reader=results.CHAT)
+
+    def polled(self, instance, result):
+        return None
+
+    def part(self, call, result): ...
+
+
+def act(self, how=None, *, feed=None, **more):
+    return (how, more)
+
+
+def refuse(self, how=None, *, feed=None, **more):
+    raise LookupError((how, more))
+
+
+async def act_async(self, how=None, *, feed=None, **more):
+    return (how, more)
+
+
+def generate(self, how=None, *, feed=None, **more):
+    yield (how, more)
+
+
+async def generate_async(self, how=None, *, feed=None, **more):
+    async def answer():
+        yield (how, more)
+
+    return answer()
+
+
+async def pass_on(self, how=None, *, feed=None, **more):
+    async for _ in feed:
+        yield (how, more)
+
+
+FUNCTIONS = {
+    **dict.fromkeys(ASYNC, act_async),
+    unusual.refusal: refuse,
+    adk._limit: refuse,
+    Kind.GENERATOR: generate,
+    Kind.ASYNC_GENERATOR: generate_async,
+    adk._responses: pass_on,
+}
+"""Functions that behave as the kinds say, and tell what they were given; all others are plain."""
+
+
+async def outcome(result: Any) -> Any:
+    """What a function of any kind gives."""
+    if inspect.isawaitable(result):
+        result = await result
+    if hasattr(result, "__anext__"):
+        return await anext(result)
+    return next(result) if inspect.isgenerator(result) else result
+
+
+async def feed():
+    yield "response"
+
+
+@pytest.fixture
+def patched(monkeypatch):
+    """A class with one patched function of a kind."""
+    configure(strict=False, count=None)  # what we do not understand we pass on all the same
+    patchers = []
+
+    def patch(kind: Any) -> Any:
+        module: Any = ModuleType("sdk_of_tomorrow")
+        module.Owner = holder = type("Owner", (), {"act": FUNCTIONS.get(kind, act)})
+        monkeypatch.setitem(sys.modules, "sdk_of_tomorrow", module)
+        patchers.append(Patcher(Quiet()))
+        patchers[-1].install(Anything(kind, "Owner"))
+        assert set(patchers[-1].found.values()) == {"patched"}
+        return holder
+
+    yield patch
+    for patcher in patchers:
+        patcher.uninstall()
+
+
+def test_there_is_a_wrapper_for_every_kind():
+    assert set(WRAPPERS) == set(Kind)
+
+
+@pytest.mark.parametrize("how", ["bound", "by keyword"])
+@pytest.mark.parametrize("kind", [*Kind, *SPECIAL], ids=lambda kind: kind.__name__ if callable(kind) else kind.name)
+async def test_a_wrapper_passes_on_keywords_and_arguments_of_the_future(kind, how, patched):
+    owner = patched(kind)
+    given = {"how": 1, "feed": feed() if kind is adk._responses else None, "unheard_of": 2}
+    act = owner().act if how == "bound" else lambda **named: owner.act(self=owner(), **named)
+    if FUNCTIONS.get(kind) is refuse:
+        with pytest.raises(LookupError) as raised:
+            act(**given)
+        assert raised.value.args[0] == (1, {"unheard_of": 2})
+    else:
+        assert await outcome(act(**given)) == (1, {"unheard_of": 2})
