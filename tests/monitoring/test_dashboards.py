@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from artifact_tools import STACK, promtool, tool
+from artifact_tools import promtool
 
 from llm_errors.monitoring.alerts import every_alert
 from llm_errors.monitoring.options import BURNS, SHARES, Options
@@ -239,14 +239,6 @@ def test_every_query_parses(version: str, tmp_path: Path) -> None:
     path.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
     done = subprocess.run([promtool(version), "check", "rules", str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.fixture(scope="module")
-def seeded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeededPrometheus]:
-    prometheus = SeededPrometheus(tool("prometheus", STACK), promtool("current"), tmp_path_factory.mktemp("seeded"))
-    prometheus.seed(9, Options())
-    with prometheus.running():
-        yield prometheus
 
 
 @pytest.mark.parametrize("target", list(queries("prometheus")))

@@ -20,7 +20,7 @@ SCENARIOS = [
         {CREDENTIAL},
         {
             (begins(CREDENTIAL, "4h"), "4h"): 1,
-            (PAGES, "245m"): 1,
+            (PAGES, "244m"): 1,
             (PAGES, "250m"): None,
             (PAGES, "270m"): None,
         },

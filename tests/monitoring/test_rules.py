@@ -46,6 +46,13 @@ BIRTHS = [
         },
     ),
     Scenario(
+        "the same where the process tells its start by a zero at that time",
+        failed("AUTH/invalid_key", "_x39 0 1x200"),
+        "60m",
+        {CREDENTIAL},
+        {(NEW, "10m"): 1, (firing(CREDENTIAL), "10m"): 1, (firing(CREDENTIAL), "9m45s"): None},
+    ),
+    Scenario(
         "a second replica's first AUTH is not hidden by the first replica's old ones",
         failed("AUTH/expired", "4x480") + failed("AUTH/expired", "_x360 1x120", instance="b"),
         "120m",
@@ -316,6 +323,22 @@ SHARES_OVER_TIME = [
         [calls("ok", "0+450x348"), *failed("PROMPT_BLOCKED/jailbreak", "0+50x348")],
         "29h",
         since="26h",
+        interval="5m",
+    ),
+    Scenario(
+        "a model of which 60 % of the answers are cut off from its first day on is told, whatever its mean",
+        [calls("ok", "0+40x348"), *failed("TRUNCATED/max_tokens", "0+60x348")],
+        "29h",
+        {TRUNCATED},
+        {(firing(TRUNCATED), "2h"): 1, (firing(TRUNCATED), "29h"): 1},
+        interval="5m",
+    ),
+    Scenario(
+        "calls that are cancelled more often than before today are told, also if today was bad from its first hour on",
+        [calls("ok", "0+490x288 141120+425x288"), calls("cancelled", "0+10x288 2880+75x288")],
+        "47h",
+        {CANCELLED},
+        {(firing(CANCELLED), "26h"): 1, (firing(CANCELLED), "47h"): 1},
         interval="5m",
     ),
     Scenario(

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from artifact_tools import promtool
-from promtool_scenario import Scenario, calls, errors, failed, firing
+from promtool_scenario import Scenario, calls, failed, firing
 
 from llm_errors.monitoring import rules
 from llm_errors.monitoring.options import Options

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tools import REPOSITORY
+from seeded_prometheus import SeededPrometheus
 
 DASHBOARDS = REPOSITORY / "dashboards"
 RULES = (DASHBOARDS / "prometheus/llm-errors.rules.yml").read_text(encoding="utf-8")
@@ -54,6 +55,9 @@ SECTIONS = [
 ]
 RUNBOOKS = sorted((DASHBOARDS / "runbooks").glob("*.md"))
 
+NOT_IN_THE_SEED = {"LLMInstrumentationErrors", "LLMPipelineLosing", "LLMRulesBehind"}
+NOT_IN_THE_SEED |= {"LLMTelemetryMissing", "LLMTelemetryUnreadable"}
+
 every_runbook = pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda path: path.stem)
 
 
@@ -99,6 +103,25 @@ def test_all_have_one_shape(runbook: Path) -> None:
     assert "|---|" in section(text, "Likely causes")
     assert section(text, "What to do").lstrip().startswith("1. ")
     assert 30 <= len(lines) <= 70
+
+
+QUERIES = [
+    pytest.param(query, path.stem not in NOT_IN_THE_SEED and "instrumentation" not in query, id=f"{path.stem}-{number}")
+    for path in RUNBOOKS
+    for number, query in enumerate(
+        re.findall(r"^ *```promql\n(.*?)```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    )
+]
+
+
+@pytest.mark.parametrize(("query", "told"), QUERIES)
+def test_every_query_runs_in_prometheus_and_answers_where_the_seed_has_its_story(
+    query: str, told: bool, seeded: SeededPrometheus
+) -> None:
+    chosen = re.sub(r'="<[^"]+>"', '=~".*"', query)
+    assert "<" not in re.sub(r"<=?\s*[\d.(]", "", chosen)
+    found = seeded.query(chosen, instant=True, hours=1, step=60)
+    assert found or not told or seeded.query(chosen, instant=False, hours=24, step=600)
 
 
 @every_runbook

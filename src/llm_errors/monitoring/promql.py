@@ -8,7 +8,8 @@ value where there is no smaller one before (born, or restarted). A series counts
 one sample only.
 
 **Nothing old is new.** Two kinds of births are none. A series that gets a label (`cluster` is added while it lives)
-continues the series of the same process and attributes that had a sample 5 minutes ago, so it counts from that value.
+continues the series of the same process and attributes that had a sample 5 minutes ago, so it counts from where that
+one ended.
 And when Prometheus was away for longer than the look-back, every series looks born: for 10 minutes after its return
 a series without a past counts only what it grows by. `evaluated` is recorded at each evaluation and tells whether
 Prometheus was there. A Prometheus without any past tells births from the second evaluation on; what the first one
@@ -137,7 +138,8 @@ def new_events(series: str, process: Sequence[str], absent: str) -> str:
     same = ", ".join(process)
     now = f"last_over_time({series}[5m])"
     before = f"last_over_time({series}[{LOOK_BACK}] offset 5m)"
-    continued = f"({now} unless {series} offset 5m)\n- on ({same}) group_left ()\nmax by ({same}) ({series} offset 5m)"
+    known = f"last_over_time({series}[10m]) and {series} offset 5m"
+    continued = f"({now} unless {series} offset 5m)\n- on ({same}) group_left ()\nmax by ({same}) ({known})"
     return "\nor\n".join(
         (
             f"(\n{indented(continued)}\n) >= 0",
