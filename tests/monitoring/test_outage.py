@@ -35,8 +35,7 @@ SCENARIOS = [
         "nine failures are too few for the tier of three minutes",
         [calls("ok", STEADY + " 4800x40"), *failed("SERVER/internal", "0x480 1 2 3 4 5 6 7 8 9x33")],
         "128m",
-        {TICKET},
-        {(firing(PAGE), "128m"): None},
+        values={(firing(PAGE), "128m"): None},
     ),
     Scenario(
         "blocked calls are no valid calls of the three minutes either",
