@@ -41,7 +41,7 @@ _NEWEST_ONLY = ("cerebras", "fireworks", "groq", "together", "writerai", "this m
 _NO_PEER_HAS_IT = "a way to uninstrument this peer"
 LACKS: dict[str, tuple[str, ...]] = {
     "newest": ("google.adk", "praisonaiagents"),
-    "python3.10": ("google.adk", "praisonaiagents", "3.11 and newer"),
+    "python3.10": ("google.adk", "praisonaiagents", "3.11 and newer", "this major of", "only a newer major of the SDK"),
     "python3.13": ("google.adk", "praisonaiagents"),
     "middle": _NEWEST_ONLY,
     "oldest": (*_NEWEST_ONLY, "only a newer major of the SDK"),

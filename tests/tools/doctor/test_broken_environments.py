@@ -74,6 +74,7 @@ NO_PORT = "http://127.0.0.1:9"
         ({"OTEL_METRICS_EXPORTER": "none"}, "metrics are not exported"),
         ({"OTEL_METRICS_EXPORTER": ""}, "metrics are not exported"),
         ({"OTEL_METRICS_EXPORTER": "promethus"}, "exporter 'promethus' is not installed.*Name an installed exporter"),
+        ({"OTEL_PYTHON_CONFIGURATOR": "mine"}, "OTEL_PYTHON_CONFIGURATOR=mine: not installed"),
         ({"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}, "protocol 'http/json' is not supported"),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": NO_PORT}, "metrics: OTLP/HTTP to http://127.0.0.1:9.*Start the Collector"),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "127.0.0.1:9"}, "Write the endpoint with its scheme"),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from importlib import metadata
 
 from llm_errors.tools.doctor import exporters
 from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
@@ -9,6 +10,8 @@ from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecke
 RECOMMENDED_INTERVAL = 15_000
 """Milliseconds between metric exports with which a page arrives within 30 s."""
 _TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+_COMPONENTS = {"OTEL_PYTHON_DISTRO": "opentelemetry_distro", "OTEL_PYTHON_CONFIGURATOR": "opentelemetry_configurator"}
+"""Variables that choose who sets OpenTelemetry up, and the entry points that they choose from."""
 _CONFIG_FILES = ("OTEL_CONFIG_FILE", "OTEL_EXPERIMENTAL_CONFIG_FILE")
 
 
@@ -31,6 +34,13 @@ def _switches() -> Iterator[Finding]:
         yield fault(
             "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS switches llm_errors off", "Take llm_errors (or *) out of the list."
         )
+    for variable, group in _COMPONENTS.items():
+        name = os.environ.get(variable, "").strip()
+        if name and not metadata.entry_points(group=group, name=name):
+            others = ", ".join(sorted(metadata.entry_points(group=group).names)) or "none"
+            yield fault(
+                f"{variable}={name}: not installed, so that no exporter is set up", f"Unset it; installed: {others}."
+            )
     if os.environ.get("OTEL_TRACES_SAMPLER", "").strip().lower().endswith("always_off"):
         yield note("OTEL_TRACES_SAMPLER=always_off: no span is recorded; metrics and logs are")
     for name in _CONFIG_FILES:
