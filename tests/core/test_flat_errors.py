@@ -9,7 +9,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from llm_errors import classify
 from llm_errors.extract import bodies, saved
-from llm_errors.extract.flat import is_flat_error, told_error
+from llm_errors.extract.error_shapes import is_flat_error, told_error
 from llm_errors.extract.results import CHAT, DATA, INTERACTIONS, MEDIA, MESSAGES, RESPONSES
 from tests.core.verdicts import streamed, verdict
 

@@ -7,7 +7,7 @@ import openai
 import pytest
 
 from llm_errors import classify
-from llm_errors.extract import bodies, exceptions, google, wrapped
+from llm_errors.extract import bodies, error_shapes, exceptions, google
 from llm_errors.extract.fields import TEXT_LIMIT
 from llm_errors.extract.openai_finish import plain
 from llm_errors.extract.results import CHAT
@@ -146,7 +146,7 @@ NOT_INSIDE = [
     ("too deep", {"error": {"message": "[" * 50_000, "code": 400}}),
     ("an empty list", {"error": {"message": "[]", "code": 400}}),
     ("a text in a list", {"error": {"message": '["error"]', "code": 400}}),
-    ("too long", said({"long": "x" * wrapped.LIMIT, **OPENAIS})),
+    ("too long", said({"long": "x" * error_shapes.LIMIT, **OPENAIS})),
     ("a number", {"error": {"message": 7, "code": 400}}),
 ]
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Protocol, TypedDict
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract import bodies
+from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field, is_object, number, text
-from llm_errors.extract.flat import told_error
 
 _ONE_LINE = 200
 

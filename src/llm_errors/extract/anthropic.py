@@ -4,9 +4,8 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer, Identity, embedded_error, finish_of, identity, suspect, unexpected, usage
-from llm_errors.extract.body_facts import guardrail_stage
+from llm_errors.extract.error_shapes import guardrail_stage, told_error
 from llm_errors.extract.fields import field, items, shown, text
-from llm_errors.extract.flat import told_error
 
 DIALECT = "anthropic"
 NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "compaction", "stop"])

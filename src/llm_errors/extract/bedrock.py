@@ -4,7 +4,7 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer, embedded_error, suspect, unexpected, usage
-from llm_errors.extract.body_facts import guardrail_stage
+from llm_errors.extract.error_shapes import guardrail_stage
 from llm_errors.extract.fields import field, items, text
 
 DIALECT = "bedrock"

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llm_errors.extract import google_rpc, retry_after, wrapped
-from llm_errors.extract.body_facts import facts_of
+from llm_errors.extract import error_shapes, google_rpc, retry_after
+from llm_errors.extract.error_shapes import facts_of
 from llm_errors.extract.fields import CODE_LIMIT, field, is_object, items, number, parsed, printable, text
 
 _HTTP = range(300, 600)
@@ -84,7 +84,7 @@ def _read_object(error: Any, outer: Any, said: str, status: int | None, depth: i
     details = _details(error)
     found = [c for c in map(_code, _codes(error, outer, details)) if c]
     own = next((s for s in map(_http, found) if s is not None), None) or _named_status(error, outer)
-    nested = wrapped.inner(error, said, own or status) if depth < _DEPTH else None
+    nested = error_shapes.inner(error, said, own or status) if depth < _DEPTH else None
     inner = NOTHING if nested is None else read(nested, own or status, depth + 1)
     codes = [*map(_code, _error_types(error, outer)), *inner.codes, *found]
     return ErrorBody(
@@ -111,7 +111,7 @@ def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
         field(error, "error_code", "errorCode"),
         field(field(error, "details"), "error_code"),
         field(error, "code", "Code", "__type"),
-        finish if finish in wrapped.GUARDRAILS else None,
+        finish if finish in error_shapes.GUARDRAILS else None,
         field(error, "type"),
         *(field(e, "reason") for e in items(field(error, "errors"))[:4]),
         reason if _ONE_WORD.fullmatch(reason) else None,
@@ -150,12 +150,14 @@ def _http(code: str) -> int | None:
 
 def _named_status(error: Any, outer: Any) -> int | None:
     """The HTTP status where it stands beside a code of another kind, or around the error."""
-    return next((s for where in (error, outer) for n in wrapped.STATUSES if (s := _http(_code(field(where, n))))), None)
+    return next(
+        (s for where in (error, outer) for n in error_shapes.STATUSES if (s := _http(_code(field(where, n))))), None
+    )
 
 
 def message_of(error: Any) -> str:
     """The text of an error object, taken out of what it may be wrapped into."""
-    found = parsed(field(error, *wrapped.TEXTS))
+    found = parsed(field(error, *error_shapes.TEXTS))
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None
     said = text(found) or text(field(found, "message")) or text(field(field(found, "error"), "message"))

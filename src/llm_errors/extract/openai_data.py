@@ -3,8 +3,8 @@
 from typing import Any
 
 from llm_errors.extract.answer import Answer, identity, nothing, suspect, unexpected, usage
+from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field, is_object
-from llm_errors.extract.flat import told_error
 
 DIALECT = "openai"
 

@@ -12,8 +12,8 @@ from llm_errors.extract.answer import (
     unexpected,
     usage,
 )
+from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field, is_json, items, text
-from llm_errors.extract.flat import told_error
 
 DIALECT = "openai"
 RUNNING = frozenset(("in_progress", "queued"))
