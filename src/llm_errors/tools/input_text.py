@@ -37,9 +37,7 @@ def read(path: str, optional: bool = False) -> str:
     if "\0" in text:
         raise InputError(f"{name} is binary, not text")
     if not text.strip() and not optional:
-        raise InputError(
-            f"{name} is empty; give other text, or to explain: --status, --exception, --code, --finish-reason"
-        )
+        raise InputError(f"{name} is empty")
     return text
 
 
