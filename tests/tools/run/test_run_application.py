@@ -45,7 +45,7 @@ def test_a_script_is_reported_after_its_own_output(start, model):
     assert "owning team (page)" in report
 
 
-@pytest.mark.parametrize("how", ["exit", "crash", "kill"])
+@pytest.mark.parametrize("how", ["exit", "crash", "kill", "raise"])
 def test_exit_code_and_output_are_those_of_the_application_however_it_ends(start, model, how, tmp_path):
     code, out, err = finish(start(*calls(model, how)))
     file = tmp_path / "report.json"

@@ -5,10 +5,12 @@ port only, without any HTTP library that could be instrumented or sent through a
 they have is dropped.
 """
 
+import functools
 import os
+import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
@@ -102,6 +104,7 @@ class RunMetricReader(MetricReader):
         self._over = threading.Event()
         post("/v1/metrics", b"")  # an empty export: this process is observed
         self._begin()
+        _before_raised_signals(self._flush)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork_in_child
@@ -115,8 +118,11 @@ class RunMetricReader(MetricReader):
             self._flush()
 
     def _flush(self) -> None:
-        with self._gate:
-            self.collect()
+        if self._gate.acquire(timeout=PATIENCE):  # a signal's handler may have interrupted the holder itself
+            try:
+                self.collect()
+            finally:
+                self._gate.release()
 
     def _receive_metrics(self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: Any) -> None:
         token = attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
@@ -155,6 +161,18 @@ class RunMetricReader(MetricReader):
         # A child of `multiprocessing` ends without the exit handlers of Python, but with those of its own.
         if (util := sys.modules.get("multiprocessing.util")) is not None:
             util.register_after_fork(self, lambda reader: util.Finalize(reader, reader._flush, exitpriority=0))
+
+
+def _before_raised_signals(flush: Callable[[], None]) -> None:
+    """Flush before the process raises a signal: uvicorn ends by the one that stopped it, and then no exit handler runs."""
+    raise_signal = signal.raise_signal
+
+    @functools.wraps(raise_signal)
+    def flushed(signalnum: int, /) -> None:
+        flush()
+        raise_signal(signalnum)
+
+    signal.raise_signal = flushed
 
 
 def _of_our_scope(resource: Any) -> Any:

@@ -47,6 +47,8 @@ if how == "crash":
 if how == "kill":
     exported()
     os.kill(os.getpid(), signal.SIGKILL)
+if how == "raise":  # as uvicorn ends
+    signal.raise_signal(signal.SIGTERM)
 if how == "wait":
     wait()
 if how == "tidy":
