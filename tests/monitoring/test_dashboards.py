@@ -273,3 +273,16 @@ def test_an_alert_of_a_named_set_points_to_the_dashboards_of_that_set() -> None:
     assert {uid for uid, _ in dashboards.panels(dashboards.build(Options(name="pay"))).values()} == {
         f"pay-{uid}" for uid in BOARDS
     }
+
+
+def test_grafana_takes_the_uids_of_the_longest_name() -> None:
+    boards = dashboards.build(Options(name="n" * 24)).values()
+    assert max(len(board["uid"]) for board in boards) <= 40
+
+
+@pytest.mark.parametrize("label", ["service", "model", "service_name", "environment", "logs"])
+def test_an_extra_label_shares_its_variable_with_nothing_else(label: str) -> None:
+    for board in dashboards.build(Options(extra_labels=(label,))).values():
+        names = [variable["name"] for variable in board["templating"]["list"]]
+        assert len(names) == len(set(names))
+        assert f'{label}=~"${label}_label"' in json.dumps(board).replace('\\"', '"')

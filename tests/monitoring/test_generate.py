@@ -287,6 +287,7 @@ REFUSALS = {
     "--service-label __name__": "Prometheus label name",
     "--extra-label view": "the rules use this label themselves",
     "--name 1st": "starting with a letter",
+    "--name a_name_of_twenty_five_long": "up to 24 letters",
     '--selector namespace=~"a("': "unterminated subpattern",
     '--selector namespace=~"a(?=b)"': "Prometheus (RE2)",
     '--selector namespace=~"a++"': "Prometheus (RE2)",

@@ -28,6 +28,12 @@ IN_RANGE: Final = "$__range:1m"
 PER_BAR: Final = "$__interval:5m"
 
 
+VARIABLES: Final = frozenset(
+    ("datasource", "traces", "logs", "service", "service_name", "environment", "provider", "model", "operation")
+)
+"""Variables of every dashboard; a label of one of these names gets another variable."""
+
+
 @dataclass(frozen=True)
 class Queries:
     """Panel queries of one tailoring."""
@@ -50,7 +56,8 @@ class Queries:
         """The labels of a service in one place, each with its variable, in the order of choosing."""
         names = {self.options.service_label: "service", "deployment_environment_name": "environment"}
         places = [label for label in self.options.scope if label != self.options.service_label]
-        return [(label, names.get(label, label)) for label in (*places, self.options.service_label)]
+        own = ((label, f"{label}_label" if label in VARIABLES else label) for label in places)
+        return [(label, names.get(label, name)) for label, name in (*own, (self.options.service_label, ""))]
 
     @property
     def of_model(self) -> tuple[str, ...]:
