@@ -4,7 +4,6 @@ The pieces are put back together as the exception or answer they came from, so t
 """
 
 import builtins
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -165,11 +164,3 @@ def _reader(events: list[Any]) -> Reader | None:
         if read_field(event, "candidates", "promptFeedback", "usageMetadata") is not None:
             return results.GENERATE_CONTENT
     return None
-
-
-def load(content: str) -> Any:
-    """A file's content: JSON as what it says; a stream or a page as text."""
-    try:
-        return json.loads(content)
-    except ValueError:
-        return content
