@@ -46,7 +46,7 @@ SCENARIOS = [
             errors("SERVER/internal", "0x480 0+2x40"),
         ],
         "125m",
-        {PAGE, TICKET, MODEL},
+        {PAGE},
         {("job:llm_slo_valid:count3m", "124m"): 24, ("job:llm_slo_bad:ratio3m", "124m"): 1},
     ),
     Scenario(
@@ -54,7 +54,7 @@ SCENARIOS = [
         [s for i in range(20) for s in failed("SERVER/internal", f"_x{480 + i} 1 stale", instance=str(i))]
         + [calls("ok", "0+1x480 480x60")],
         "126m",
-        {PAGE, TICKET, MODEL},
+        {PAGE, TICKET},
         {(firing(PAGE, window="3m"), "123m"): 1},
     ),
     Scenario(

@@ -32,6 +32,9 @@ LABELS = {
     "llm_error_class",
 }
 LABELS |= {
+    "cluster",
+    "namespace",
+    "deployment_environment_name",
     "job",
     "instance",
     "llm_error_reason",

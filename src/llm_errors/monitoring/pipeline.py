@@ -41,7 +41,7 @@ class Pipeline:
 
     @property
     def absent(self) -> str:
-        """Present while nobody can tell a birth from a return."""
+        """1 while nobody can tell a birth from a return; else 0."""
         return self.name("llm_rules_absent:bool")
 
     def lost(self, what: str) -> str:

@@ -110,7 +110,7 @@ def events(window: str, series: str) -> str:
 
 def minus_before(now: str, before: str) -> str:
     """What a counter grew by; nothing for a series without a smaller value before."""
-    return f"({now} - ({before} <= {now}))"
+    return f"({now} - {before} >= 0)"
 
 
 def with_label_added(labels: Sequence[str], expression: str) -> str:
@@ -119,8 +119,9 @@ def with_label_added(labels: Sequence[str], expression: str) -> str:
 
 
 def after_absence(evaluated: str) -> str:
-    """Present for 10 minutes after rules were not evaluated for about an hour or longer, up to a week."""
-    return f"last_over_time({evaluated}[7d] offset 10m)\nunless\nlast_over_time({evaluated}[50m] offset 10m)"
+    """1 for 10 minutes after rules were not evaluated for about an hour or longer, up to a week; else 0."""
+    longer, recent = (f"last_over_time({evaluated}[{span}] offset 10m)" for span in ("7d", "50m"))
+    return f"({longer}\nunless\n{recent})\nor\nvector(0)"
 
 
 def grown_between_3m_and_5m_ago(series: str) -> str:
@@ -133,7 +134,8 @@ def new_events(series: str, process: Sequence[str], absent: str) -> str:
     """Events of the last 5 minutes per counter series, births, restarts, gaps and short lives included.
 
     `process` are the labels that stay when a series gets a further one. In this order: a series that continues another
-    one of its process; one that grew; one that was born or restarted; one of which nobody can tell.
+    one of its process; one that grew; one that was born or restarted: all of it is new, or where `absent` is 1 and
+    nobody can tell only what it grew by. Each selector is read anew by Prometheus, so they are few.
     """
     same = ", ".join(process)
     now = f"last_over_time({series}[5m])"
@@ -144,8 +146,7 @@ def new_events(series: str, process: Sequence[str], absent: str) -> str:
         (
             f"(\n{indented(continued)}\n) >= 0",
             minus_before(now, before),
-            f"({now} unless on () {absent})",
-            f"({now} - min_over_time({series}[5m]))",
+            f"({now} - min_over_time({series}[5m]) * scalar({absent}))",
         )
     )
 
@@ -206,7 +207,7 @@ class Series:
 
     @property
     def absent(self) -> str:
-        """Present while the rules cannot tell a birth from a return, since they were not evaluated for long."""
+        """1 while the rules cannot tell a birth from a return, since they were not evaluated for long; else 0."""
         return self.name("service", "llm_rules_absent:bool")
 
     def new_events(self, series: str, attributes: Sequence[str]) -> str:
