@@ -39,10 +39,18 @@ with suppress(ImportError):  # not in every environment
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 _NEWEST_ONLY = ("cerebras", "fireworks", "groq", "together", "writerai", "this major of")
 _NO_PEER_HAS_IT = "a way to uninstrument this peer"
+_HOLDS_BOTOCORE_BACK = "aiobotocore"
 LACKS: dict[str, tuple[str, ...]] = {
-    "newest": ("google.adk", "praisonaiagents"),
-    "python3.10": ("google.adk", "praisonaiagents", "3.11 and newer", "this major of", "only a newer major of the SDK"),
-    "python3.13": ("google.adk", "praisonaiagents"),
+    "newest": ("google.adk", "praisonaiagents", _HOLDS_BOTOCORE_BACK),
+    "python3.10": (
+        "google.adk",
+        "praisonaiagents",
+        _HOLDS_BOTOCORE_BACK,
+        "3.11 and newer",
+        "this major of",
+        "only a newer major of the SDK",
+    ),
+    "python3.13": ("google.adk", "praisonaiagents", _HOLDS_BOTOCORE_BACK),
     "middle": _NEWEST_ONLY,
     "oldest": (*_NEWEST_ONLY, "only a newer major of the SDK"),
     "adk": (),

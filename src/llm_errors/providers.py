@@ -145,6 +145,8 @@ SDKS: Final[tuple[Sdk, ...]] = (
         Client("openrouter.responses", "Responses", methods=("send",)),
         Client("openrouter.embeddings", "Embeddings", methods=("generate",)),
         Client("openrouter.rerank", "Rerank", methods=("rerank",)))),
+    Sdk("botocore", "botocore", ">=1.34,<2", "botocore", "bedrock", "botocore", "aws.bedrock", raises_from=("boto3",)),
+    Sdk("aiobotocore", "aiobotocore", ">=2.13,<4", "aiobotocore", "bedrock", "botocore", "aws.bedrock"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 
@@ -164,6 +166,8 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("gcp.gen_ai", "google", status_page="https://status.cloud.google.com"),
     Provider("aws.bedrock", "bedrock", hosts=("amazonaws.com", "api.aws"), host_begins="bedrock", aliases=("bedrock",),
              status_page="https://health.aws.amazon.com/health/status"),
+    Provider("aws.sagemaker", "bedrock", hosts=("amazonaws.com", "api.aws"), host_begins="runtime.sagemaker",
+             aliases=("sagemaker",), status_page="https://health.aws.amazon.com/health/status"),
     Provider("mistral_ai", "mistral", hosts=("mistral.ai",), aliases=("mistral",), status_page="https://status.mistral.ai"),
     Provider("cohere", "cohere", hosts=("cohere.com", "cohere.ai"), status_page="https://status.cohere.com"),
     Provider("groq", hosts=("groq.com",), status_page="https://groqstatus.com"),
@@ -186,7 +190,7 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
 )  # fmt: skip
 
 _BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}
-_RAISED_ELSEWHERE: Final = {"litellm": "openai", "botocore": "bedrock", "mistralai": "mistral", "cohere": "cohere"}
+_RAISED_ELSEWHERE: Final = {"litellm": "openai", "mistralai": "mistral", "cohere": "cohere"}
 """SDKs whose calls are not observed and whose exceptions are read. litellm writes every provider's errors as openai does."""
 _DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | _RAISED_ELSEWHERE
 

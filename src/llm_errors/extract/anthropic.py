@@ -4,8 +4,9 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer, Identity, embedded_error, finish_of, identity, suspect, unexpected, usage
-from llm_errors.extract.error_shapes import guardrail_stage, told_error
+from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field, items, shown, text
+from llm_errors.extract.guardrail import guardrail_stage
 
 DIALECT = "anthropic"
 NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "compaction", "stop"])

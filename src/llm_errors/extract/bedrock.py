@@ -4,8 +4,8 @@ from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer, embedded_error, suspect, unexpected, usage
-from llm_errors.extract.error_shapes import guardrail_stage
 from llm_errors.extract.fields import field, items, text
+from llm_errors.extract.guardrail import guardrail_stage
 
 DIALECT = "bedrock"
 NATURAL = frozenset(("end_turn", "tool_use", "stop_sequence"))
@@ -44,8 +44,8 @@ class ConverseChunks:
         self._error: Evidence | None = None
         self._tokens: tuple[int | None, int | None] = (None, None)
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one event: its one key names it."""
+    def chunk(self, chunk: Any) -> bool:
+        """Look at one event: its one key names it. The metadata come last."""
         block = field(field(chunk, "contentBlockDelta"), "delta") or field(field(chunk, "contentBlockStart"), "start")
         self.content([block] if block is not None else [])
         stopped = field(chunk, "messageStop")
@@ -60,6 +60,7 @@ class ConverseChunks:
             if str(name).endswith(_EXCEPTION) and self._error is None:
                 error = {"code": name, "message": field(chunk[name], "message")}
                 self._error = embedded_error(DIALECT, {"error": error}, "error")
+        return self.done and metadata is not None
 
     def content(self, blocks: list[Any]) -> None:
         """Look at blocks of content, whole ones or pieces."""

@@ -116,23 +116,6 @@ def _stages(error: Any, outer: Any) -> list[str]:
     return ["input_stage"] if blocked else []
 
 
-def guardrail_stage(answer: Any) -> list[str]:
-    """At which stage a guardrail of Bedrock's blocked, if the answer holds its trace."""
-    trace = field(field(answer, "trace", "amazon-bedrock-trace"), "guardrail")
-    on_input, on_output = field(trace, "inputAssessment", "input"), field(trace, "outputAssessments", "outputs")
-    return ["input_stage"] if _is_blocked(on_input) and not _is_blocked(on_output) else []
-
-
-def _is_blocked(assessment: Any, depth: int = 8) -> bool:
-    if isinstance(assessment, list | tuple):
-        return depth > 0 and any(_is_blocked(entry, depth - 1) for entry in assessment[:64])
-    if not isinstance(assessment, dict):
-        return False
-    if text(assessment.get("action"), 16) in ("BLOCKED", "ANONYMIZED"):
-        return assessment.get("action") == "BLOCKED"
-    return depth > 0 and any(_is_blocked(entry, depth - 1) for entry in list(assessment.values())[:64])
-
-
 def _fails(hooks: Any) -> bool:
     return any(field(hook, "verdict") is False for hook in items(hooks)[:64])
 

@@ -17,8 +17,9 @@ from llm_errors.extract.answer import (
     unexpected,
     usage,
 )
-from llm_errors.extract.error_shapes import guardrail_stage, told_error
+from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import SEQUENCES, field, is_json, is_object, items, shown, text, undeclared
+from llm_errors.extract.guardrail import guardrail_stage
 from llm_errors.extract.openai_finish import NATURAL, plain
 
 DIALECT = "openai"

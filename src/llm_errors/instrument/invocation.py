@@ -335,6 +335,16 @@ class Invocation:
         self._chunks = chunks if chunks is not None else quietly("stream", None, self.info.reader.chunks)
         return _unread if self._chunks is None else self._chunks.chunk
 
+    def expect(self, chunks: Chunks) -> None:
+        """The application fetches the answer in pieces by a method of the SDK's; `took` is told of each."""
+        self._begin_chunks(chunks)
+
+    def took(self, piece: Any) -> None:
+        """The application has fetched a piece of the answer."""
+        self.received = perf_counter()
+        if self._chunks is not None and self._chunks.chunk(piece):
+            self.exhausted()
+
     def exhausted(self) -> None:
         """No further chunk comes."""
         self._is_done()

@@ -10,9 +10,13 @@ from contextlib import aclosing
 from time import perf_counter
 from typing import Any
 
-from llm_errors.extract.answer import Answer
+from llm_errors.extract import glimpse
+from llm_errors.extract.answer import Answer, Reader
+from llm_errors.extract.fields import field, parsed, text
 from llm_errors.instrument.invocation import Invocation
 
+KEPT = 262_144
+"""Bytes of a body that is read in pieces which are kept until it is whole."""
 LIMIT = 16_384
 """Bytes of a body in place of a stream that are kept until its end: an error object is shorter."""
 _MARK = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
@@ -122,6 +126,55 @@ def tap_times(call: Invocation, response: Any) -> None:
                 yield data
 
     _Tapped.place(response, note, note_async, "iter_raw")
+
+
+class JsonBody:
+    """An answer's body that the application reads, at once or in pieces; of one in very many bytes only a whole is read.
+
+    `headers` are those of the response, with names in lower case.
+    """
+
+    __slots__ = ("_dialect", "_headers", "_kept", "_length", "_reader", "_size", "done")
+
+    def __init__(self, reader: Reader, dialect: str, headers: Any) -> None:
+        self.done = False
+        self._reader, self._dialect, self._headers = reader, dialect, headers
+        self._length = text(field(headers, "content-length"), 32)
+        kind = text(field(headers, "content-type"), 128)
+        self._kept: list[bytes] | None = [] if "json" in kind or "html" in kind else None
+        self._size = 0
+
+    def chunk(self, chunk: Any) -> bool:
+        """Keep a piece, until the body is whole."""
+        if not isinstance(chunk, bytes):
+            return False
+        self._size += len(chunk)
+        if self._kept is not None:
+            self._kept.append(chunk)
+        self.done = self._ends_with(chunk)
+        if not self.done and self._size > KEPT:
+            self._kept = None
+        return self.done
+
+    def _ends_with(self, chunk: bytes) -> bool:
+        if not chunk or str(self._size) == self._length:
+            return True
+        if self._length or self._kept is None or not chunk.rstrip().endswith((b"}", b"]")):
+            return False
+        return not isinstance(parsed(b"".join(self._kept)), str)
+
+    def end(self) -> Answer:
+        """What the whole body says; of one that was not read to its end only its status is known, and that is good."""
+        if not self.done or self._kept is None:
+            return Answer()
+        answer = glimpse.read(self._reader, self._dialect, b"".join(self._kept))
+        if answer.input_tokens is None:
+            answer = answer._replace(input_tokens=self._counted("input"), output_tokens=self._counted("output"))
+        return answer
+
+    def _counted(self, which: str) -> int | None:
+        told = text(field(self._headers, f"x-amzn-bedrock-{which}-token-count"), 16)
+        return int(told) if told.isdecimal() else None
 
 
 class _Tapped:

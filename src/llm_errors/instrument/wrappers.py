@@ -288,6 +288,19 @@ def _part(edge: Edge, original: Function) -> Function:
     return wrapper
 
 
+def _async_part(edge: Edge, original: Function) -> Function:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            result = await original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("chunk", None, edge.part_failed, args, exc)
+            raise
+        quietly("chunk", None, edge.part, args, result)
+        return result
+
+    return wrapper
+
+
 WRAPPERS: dict[Kind, Callable[[Edge, Function], Function]] = {
     Kind.CALL: _call,
     Kind.ASYNC_CALL: _async_call,
@@ -302,4 +315,5 @@ WRAPPERS: dict[Kind, Callable[[Edge, Function], Function]] = {
     Kind.CLOSE: _close,
     Kind.ASYNC_CLOSE: _async_close,
     Kind.PART: _part,
+    Kind.ASYNC_PART: _async_part,
 }

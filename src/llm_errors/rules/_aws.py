@@ -1,7 +1,7 @@
 """Exceptions of Amazon Bedrock by their codes, in whichever dialect they come: boto3's own, or Anthropic's over Bedrock.
 
 The code decides and not the HTTP status: a quota of the account is a 400, a model that loads a 429. Codes are those of
-the bedrock-runtime service model of botocore 1.44 and AWS' common errors; in event streams they begin in lower case.
+the service models of Bedrock's and SageMaker's runtimes in botocore 1.44, and AWS' common errors; in event streams they begin in lower case.
 """
 
 from llm_errors.rules._dialect import Dialect
@@ -15,9 +15,12 @@ def aws(dialect: Dialect) -> tuple[Rule, ...]:
     """The rows, in a dialect."""
     code, status, says = dialect.code, dialect.status, dialect.says
     return (
-        status("aws.server", E.SERVER, "internal", 500, "internalserverexception internalfailure"),
+        status("aws.server", E.SERVER, "internal", 500, "internalserverexception internalfailure internalstreamfailure"),
         status("aws.unavailable", E.SERVER, "unavailable", 503, "serviceunavailableexception serviceunavailable"),
-        code("aws.model", E.SERVER, "model_error", "modelstreamerrorexception modelerrorexception"),
+        status("aws.gateway", E.SERVER, "gateway", 502, "badgatewayexception"),
+        code("aws.upstream", E.SERVER, "upstream", "dependencyfailedexception internaldependencyexception"),
+        code("aws.model", E.SERVER, "model_error",
+             "modelstreamerrorexception modelerrorexception modelstreamerror modelerror"),
         code("aws.not_ready", E.SERVER, "model_not_ready", "modelnotreadyexception"),
         code("aws.conflict", E.SERVER, "conflict", "conflictexception"),
         status("aws.rate", E.RATE_LIMITED, "requests", 429, _THROTTLED),

@@ -22,13 +22,19 @@ def _raised(row_id: str, error_class: E, reason: str, names: str, weight: int) -
 
 
 FINISH: Final = (
-    _finish("max_tokens", E.TRUNCATED, "max_tokens", "max_tokens length"),
+    _finish("max_tokens", E.TRUNCATED, "max_tokens", "max_tokens length LENGTH MAX_TOKENS"),
     _finish("reasoning", E.TRUNCATED, "reasoning_tokens", "max_tokens", facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window", "model_context_window_exceeded"),
+    _finish("window.cohere", E.TRUNCATED, "context_window", "ERROR_LIMIT"),
     # The trace tells whether the request or the answer was blocked; without one it is taken to be the answer.
     _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened"),
     _finish("guardrail.input", E.PROMPT_BLOCKED, "guardrail", "guardrail_intervened", facts=words("input_stage")),
-    _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filtered"),
+    _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filtered CONTENT_FILTERED"),
+    _finish("filter.input", E.PROMPT_BLOCKED, "content_filter", "content_filtered", facts=words("input_stage")),
+    _finish("toxic", E.OUTPUT_BLOCKED, "safety", "ERROR_TOXIC"),
+    _finish("error", E.SERVER, "other", "ERROR error"),
+    _finish("cancelled", E.SERVER, "other", "USER_CANCEL"),
+    _finish("retrieval", E.BAD_REQUEST, "unsupported", "RAG_QUERY_WHEN_RAG_DISABLED"),
     _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "malformed_tool_use"),
     _finish("malformed_output", E.SERVER, "model_error", "malformed_model_output"),
 )
@@ -36,7 +42,8 @@ FINISH: Final = (
 EXCEPTIONS: Final = (
     _raised("refused", E.TRANSPORT, "other", "EndpointConnectionError ConnectionError HTTPClientError", 0),
     _raised("disconnected", E.TRANSPORT, "disconnected",
-            "ConnectionClosedError ResponseStreamingError ChecksumMismatch InvalidHeadersLength InvalidPayloadLength", 2),
+            "ConnectionClosedError ResponseStreamingError ChecksumMismatch InvalidHeadersLength InvalidPayloadLength"
+            " DuplicateHeader IncompleteReadError", 2),
     _raised("tls", E.TRANSPORT, "tls", "SSLError", 2),
     _raised("proxy", E.TRANSPORT, "proxy", "ProxyConnectionError", 4),
     _raised("timeout.connect", E.TIMEOUT, "connect", "ConnectTimeoutError", 2),

@@ -1,6 +1,7 @@
 """The adapters, a module per SDK family: which class serves a family, and an instance for every row of the table."""
 
 from llm_errors.instrument.adapters.adk import GoogleAdk
+from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
@@ -14,6 +15,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "google_interactions": GoogleInteractions,
     "google_adk": GoogleAdk,
     "speakeasy": Speakeasy,
+    "botocore": Botocore,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in SDKS)

@@ -1,0 +1,180 @@
+"""Answers of models as they write them themselves, each family in its own JSON: Bedrock's InvokeModel, SageMaker's endpoints.
+
+The shape tells the family. A shape that nobody knows (an imported model, an endpoint of the user's own) is no failure.
+"""
+
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer, Chunks, Reader, embedded_error, finish_of, suspect, unexpected
+from llm_errors.extract.anthropic import MessagesReader
+from llm_errors.extract.bedrock import DIALECT, ConverseReader
+from llm_errors.extract.error_shapes import told_error
+from llm_errors.extract.fields import field, is_object, items, parsed
+from llm_errors.extract.guardrail import guardrail_stage, has_only_masked
+from llm_errors.extract.openai_chat import ChatReader
+
+_MESSAGES, _CHAT, _CONVERSE = MessagesReader(), ChatReader(), ConverseReader()
+
+NATURAL = frozenset(
+    (
+        *("finish", "finished", "stop", "stop_criteria_met", "stop_sequence", "stop_sequences", "end_turn"),
+        *("endoftext", "eos", "eos_token", "complete", "success", "tool_use", "tool_call", "tool_calls"),
+    )
+)
+"""How the families name an answer that ended as it should, whatever the case."""
+_LISTS = ("results", "outputs", "completions", "generations", "choices", "artifacts")
+"""Where a family that can give several answers has them: Titan, Mistral, Jurassic, Command, DeepSeek, Stable Diffusion."""
+_TEXTS = ("outputText", "generation", "text", "completion", "generated_text", "message", "base64", "delta")
+_FINISH = ("completionReason", "stop_reason", "finish_reason", "finishReason")
+_VECTORS = ("embedding", "embeddings", "embeddingsByType", "images", "video", "videos")
+_FILTERED = "Filter reason: "
+"""What Stability's models say of an image, and then of which stage of the call."""
+
+
+def guardrail(answer: Any) -> Evidence | None:
+    """What a guardrail did to an answer that tells of it, or None. What it only masks passes."""
+    if field(answer, "amazon-bedrock-guardrailAction") != "INTERVENED" or has_only_masked(answer):
+        return None
+    return suspect(DIALECT, "unnatural_finish", *guardrail_stage(answer), finish_reason="guardrail_intervened")
+
+
+class InvokeReader:
+    """Reads whole answers, and the events of a stream that hold one JSON text each."""
+
+    def whole(self, result: Any) -> Answer:
+        """Judge by the shape."""
+        if not is_object(result) and not isinstance(result, list):
+            return unexpected(DIALECT, result)
+        blocked = guardrail(result)
+        if blocked is not None:
+            return Answer(blocked, finish_reasons=(blocked.finish_reason,))
+        reader = _reader_of(result, "message")
+        if reader is not None:
+            return reader.whole(result)
+        told = told_error(result)
+        if told is not None:
+            return Answer(embedded_error(DIALECT, told))
+        family = _Family()
+        family.chunk(result)
+        return family.end()
+
+    def chunks(self) -> "InvokeChunks":
+        """A fresh state."""
+        return InvokeChunks()
+
+
+def _reader_of(answer: Any, message: str) -> Reader | None:
+    """The reader of an API that other dialects have, too: Claude's, those of OpenAI's kind, Nova's."""
+    if field(answer, "type") == "message" and isinstance(field(answer, "content"), list):
+        return _MESSAGES
+    choices = items(field(answer, "choices"))
+    if choices and field(choices[0], message) is not None:
+        return _CHAT
+    return _CONVERSE if field(field(answer, "output"), "message") is not None else None
+
+
+class _Family:
+    """What is seen of an answer with a text and a reason for its end, under whatever names, whole or in pieces."""
+
+    __slots__ = ("_content", "_finish", "_known", "_seen", "_stages", "done")
+
+    def __init__(self) -> None:
+        self.done = self._content = self._known = self._seen = False
+        self._finish: list[str] = []
+        self._stages: list[str] = []
+
+    def chunk(self, answer: Any) -> None:
+        """Look at one object, at the parts that it lists, and at the reasons that it gives for its images."""
+        self._seen = self._seen or bool(answer)
+        listed = next((found for name in _LISTS if (found := items(field(answer, name)))), None)
+        parts = listed or (items(answer) if isinstance(answer, list) else [answer])
+        for part in parts[:64]:
+            said = field(part, *_TEXTS)
+            said = field(field(part, "data"), "text") if said is None else said
+            self._known = self._known or said is not None or any(name in _VECTORS for name in _names(part))
+            self._content = self._content or bool(said) or bool(field(part, "tool_calls") or field(part, *_VECTORS))
+            ended = field(part, *_FINISH) or field(field(part, "details"), *_FINISH)
+            finish = finish_of({"reason": ended if isinstance(ended, str) else field(ended, "reason")}, "reason")
+            self._finish += [finish] if finish else []
+        for reason in items(field(answer, "finish_reasons"))[:64]:
+            if isinstance(reason, str):
+                self._stages += ["output_stage" if "output" in reason else "input_stage"]
+                self._finish.append(
+                    "content_filtered" if reason.startswith(_FILTERED) else finish_of({"r": reason}, "r")
+                )
+        self.done = bool(self._finish)
+
+    def end(self, cut: str = "") -> Answer:
+        """An unnatural end first, then nothing at all, then a missing end. Objects of an unknown shape tell nothing."""
+        if self._seen and not self._known and not self._finish:
+            return Answer()
+        finish = tuple(self._finish) or (("error",) if cut else ())
+        odd = next((reason for reason in self._finish if reason.lower() not in NATURAL), None)
+        suspicion = None
+        if odd is not None:
+            stage = [stage for stage in self._stages[:1] if stage == "input_stage"]
+            suspicion = suspect(DIALECT, "unnatural_finish", *stage, finish_reason=odd)
+        elif not self._content:
+            suspicion = suspect(DIALECT, "empty", finish_reason=next(iter(self._finish), ""))
+        elif not self.done and cut:
+            suspicion = suspect(DIALECT, cut)
+        return Answer(suspicion, finish_reasons=finish)
+
+
+class InvokeChunks:
+    """The state of one stream of events `{"chunk": {"bytes": ...}}`: the first of them tells the family."""
+
+    __slots__ = ("_blocked", "_chunks", "_error", "_family", "_known")
+
+    def __init__(self) -> None:
+        self._chunks: Chunks | None = None
+        self._family = _Family()
+        self._blocked: Evidence | None = None
+        self._error: Evidence | None = None
+        self._known = True
+
+    @property
+    def done(self) -> bool:
+        """Whether the reason of the end has come."""
+        return self._blocked is not None or (self._family if self._chunks is None else self._chunks).done
+
+    def chunk(self, chunk: Any) -> bool | None:
+        """Look at one event. The last one holds the measurements of the whole call."""
+        answer = parsed(field(field(chunk, "chunk", "PayloadPart"), "bytes", "Bytes"))
+        if not isinstance(answer, dict):
+            self._known = False  # an endpoint of the user's own, whose text may be cut anywhere
+            return None
+        self._blocked = self._blocked or guardrail(answer)
+        if self._chunks is None:
+            reader = _stream_reader_of(answer)
+            self._chunks = reader.chunks() if reader is not None else None
+        if self._chunks is not None:
+            self._chunks.chunk(answer)
+        else:
+            told = told_error(answer)
+            self._error = self._error or (embedded_error(DIALECT, told, "error") if told is not None else None)
+            self._family.chunk(answer)
+        return self.done and "amazon-bedrock-invocationMetrics" in answer
+
+    def end(self) -> Answer:
+        """What the guardrail did, an error, or what the family's reader says."""
+        found = self._blocked or self._error
+        if found is not None:
+            return Answer(found, finish_reasons=(found.finish_reason or "error",))
+        if not self._known:
+            return Answer()
+        return self._family.end("no_end") if self._chunks is None else self._chunks.end()
+
+
+def _stream_reader_of(answer: Any) -> Reader | None:
+    if isinstance(field(answer, "type"), str):
+        return _MESSAGES
+    names = _names(answer)
+    if any(name.startswith(("message", "contentBlock")) and isinstance(answer[name], dict) for name in names):
+        return _CONVERSE
+    return _reader_of(answer, "delta")
+
+
+def _names(answer: Any) -> list[str]:
+    return [name for name in list(answer)[:16] if isinstance(name, str)] if isinstance(answer, dict) else []

@@ -1,0 +1,43 @@
+"""What a guardrail of Bedrock's did, as its trace tells: at which stage it blocked, and whether it has only masked."""
+
+from typing import Any
+
+from llm_errors.extract.fields import field, text
+
+_ACTED = ("BLOCKED", "ANONYMIZED")
+
+
+def guardrail_stage(answer: Any) -> list[str]:
+    """At which stage a guardrail blocked, if the answer holds its trace."""
+    return assessed_stage(*_assessments(answer))
+
+
+def assessed_stage(on_input: Any, on_output: Any) -> list[str]:
+    """At which stage a guardrail blocked, by its assessments of the request and of the answer."""
+    return ["input_stage"] if _did(on_input, "BLOCKED") and not _did(on_output, "BLOCKED") else []
+
+
+def has_only_masked(answer: Any) -> bool:
+    """Whether the trace in an answer tells that the guardrail has masked something and blocked nothing."""
+    return only_masks(list(_assessments(answer)))
+
+
+def only_masks(assessments: Any) -> bool:
+    """The same of the assessments alone. Where there are none nothing is known, and that is no."""
+    return _did(assessments, "ANONYMIZED") and not _did(assessments, "BLOCKED")
+
+
+def _assessments(answer: Any) -> tuple[Any, Any]:
+    trace = field(field(answer, "trace", "amazon-bedrock-trace"), "guardrail")
+    return field(trace, "inputAssessment", "input"), field(trace, "outputAssessments", "outputs")
+
+
+def _did(assessment: Any, action: str, depth: int = 8) -> bool:
+    if isinstance(assessment, list | tuple):
+        return depth > 0 and any(_did(entry, action, depth - 1) for entry in assessment[:64])
+    if not isinstance(assessment, dict):
+        return False
+    acted = text(assessment.get("action"), 16)
+    if acted in _ACTED:
+        return acted == action
+    return depth > 0 and any(_did(entry, action, depth - 1) for entry in list(assessment.values())[:64])

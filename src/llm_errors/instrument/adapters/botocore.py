@@ -1,0 +1,117 @@
+"""botocore, and aiobotocore alike: one method makes the calls of every AWS service, and another one makes each attempt.
+
+An operation that is not in the table is left alone at once. An attempt returns its failure instead of raising it. An event
+stream raises its errors where it parses its events; any other body is read by the application, and we look at what it reads.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import bodies, retry_after
+from llm_errors.extract.answer import Answer
+from llm_errors.extract.fields import field, number
+from llm_errors.instrument.adapters.aws_operations import APIS
+from llm_errors.instrument.endpoints import split_address
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.instrument.tap import JsonBody
+
+
+class Botocore(Adapter):
+    """The adapter of one of the two packages."""
+
+    def targets(self) -> Iterator[Target]:
+        """Call and attempt, what reads a body, and what can be closed. aiobotocore's streams inherit their `close`."""
+        own, asynchronous = self.row.package, self.row.package != "botocore"
+        prefix = "Aio" if asynchronous else ""
+        call, attempt = (Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT) if asynchronous else (Kind.CALL, Kind.ATTEMPT)
+        yield Target(f"{own}.client", f"{prefix}BaseClient", "_make_api_call", call)
+        yield Target(f"{own}.endpoint", f"{prefix}Endpoint", "_get_response", attempt)
+        part = Kind.ASYNC_PART if asynchronous else Kind.PART
+        yield Target(f"{own}.response", "StreamingBody", "read", part)
+        yield Target(f"{own}.response", "HttpxStreamingBody", "read", part, optional=True)
+        yield Target(f"{own}.response", "StreamingBody", "close", Kind.CLOSE, optional=True)
+        if not asynchronous:
+            yield Target(f"{own}.eventstream", "EventStream", "close", Kind.CLOSE)
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """A model call is an operation of the table, of the service that has it there."""
+        api = APIS.get(args[0] if args else kwargs.get("operation_name", ""))
+        if api is None or instance.meta.service_model.service_name != api.service:
+            return None
+        given = args[1] if len(args) > 1 else kwargs.get("api_params")
+        host, port = split_address(instance.meta.endpoint_url)
+        return self.info(
+            operation=api.operation,
+            model=api.model(given),
+            reader=api.reader_for(given),
+            provider=api.provider,
+            stream=api.stream,
+            address=host,
+            port=port,
+        )
+
+    def is_of(self, call: Invocation, target: Target, instance: Any) -> bool:
+        """Attempts are those of the client's own endpoint: another client may renew the credentials meanwhile."""
+        return field(call.instance, "_endpoint") is instance
+
+    def attempt_returned(self, call: Invocation, result: Any) -> BaseException | Evidence | None:
+        """A pair: the HTTP response with what was parsed of it, and the exception that came instead."""
+        answer, failure = result
+        if answer is None:
+            return failure if isinstance(failure, BaseException) else None
+        response, parsed = answer
+        status = number(field(response, "status_code"))
+        if status is None or status < 300:
+            return None
+        body = bodies.read(parsed, status)
+        return Evidence(
+            dialect=self.row.dialect,
+            provider=call.info.provider,
+            status=status,
+            codes=body.codes,
+            facts=body.facts,
+            message=body.message,
+            retry_after=retry_after.from_headers(field(response, "headers")),
+        )
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """An answer, an event stream, or a body that the application reads."""
+        holds = APIS[call.args[0] if call.args else call.kwargs["operation_name"]].holds
+        held = field(result, holds) if holds else None
+        if held is None:
+            call.judge(result)
+        elif hasattr(held, "_event_generator"):
+            follow(call, held)
+        elif hasattr(held, "read"):
+            headers = field(field(result, "ResponseMetadata"), "HTTPHeaders")
+            body = JsonBody(call.info.reader, call.info.dialect, headers)
+            call.expect(body)
+            call.attach_finalizer(held, body.end)
+        else:  # what a stub holds
+            call.settle(Answer())
+
+    def part(self, call: Invocation, result: Any) -> None:
+        """The application has read a piece of a body."""
+        call.took(result)
+
+
+def follow(call: Invocation, stream: Any) -> None:
+    """Look at a stream's parsed events: a twin parses them, and raises its errors, inside what the stream iterates over."""
+    twin = copy(stream)
+    if hasattr(stream, "__aiter__"):
+        stream._event_generator, stream._parse_event = call.follow_async(aiter(twin)), _parsed_async
+    else:
+        stream._event_generator, stream._parse_event = call.follow(iter(twin)), _parsed
+    call.attach_finalizer(stream)
+
+
+def _parsed(event: Any) -> Any:
+    return event
+
+
+async def _parsed_async(event: Any) -> Any:
+    return event
