@@ -147,6 +147,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
         Client("openrouter.rerank", "Rerank", methods=("rerank",)))),
     Sdk("botocore", "botocore", ">=1.34,<2", "botocore", "bedrock", "botocore", "aws.bedrock", raises_from=("boto3",)),
     Sdk("aiobotocore", "aiobotocore", ">=2.13,<4", "aiobotocore", "bedrock", "botocore", "aws.bedrock"),
+    Sdk("ollama", "ollama", ">=0.4,<1", "ollama", "ollama", "ollama", "ollama"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 
@@ -186,7 +187,7 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("hugging_face", hosts=("huggingface.co",), aliases=("huggingface",), status_page="https://status.huggingface.co"),
     Provider("sambanova", hosts=("sambanova.ai",)),
     Provider("ibm.watsonx.ai", hosts=("ibm.com",), aliases=("watsonx",)),
-    Provider("ollama", port=11434, aliases=("ollama_chat",)),
+    Provider("ollama", "ollama", hosts=("ollama.com",), port=11434, aliases=("ollama_chat",)),
 )  # fmt: skip
 
 _BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}

@@ -12,6 +12,7 @@ from llm_errors.extract.fields import field, is_object, items, text
 from llm_errors.extract.google import GenerateContentReader
 from llm_errors.extract.google_data import ResultsReader
 from llm_errors.extract.google_interactions import InteractionsReader
+from llm_errors.extract.ollama import OllamaReader
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.extract.openai_data import DataReader, MediaReader
 from llm_errors.extract.openai_responses import ResponsesReader
@@ -20,11 +21,12 @@ CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, PAGES, MEDIA = DataReader("data"), DataReader("results"), DataReader("pages"), MediaReader()
 
-CONVERSE, COHERE = ConverseReader(), CohereReader()
+CONVERSE, COHERE, OLLAMA = ConverseReader(), CohereReader(), OllamaReader()
 
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("choices",), CHAT),
     (("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata"), GENERATE_CONTENT),
+    (("done_reason", "done"), OLLAMA),
     (("stop_reason",), MESSAGES),
     (("stopReason",), CONVERSE),
     (("output", "incomplete_details"), RESPONSES),

@@ -4,6 +4,7 @@ from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
+from llm_errors.instrument.adapters.ollama import Ollama
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.protocol import Adapter
@@ -16,6 +17,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "google_adk": GoogleAdk,
     "speakeasy": Speakeasy,
     "botocore": Botocore,
+    "ollama": Ollama,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in SDKS)

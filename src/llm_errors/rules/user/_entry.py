@@ -10,7 +10,7 @@ from llm_errors.rules._rule import Rule
 from llm_errors.taxonomy import REASONS, ErrorClass
 
 HEALTHY: Final = "healthy"
-DIALECTS: Final = ("openai", "anthropic", "google", "bedrock", "mistral", "cohere")
+DIALECTS: Final = ("openai", "anthropic", "google", "bedrock", "mistral", "cohere", "ollama")
 FACTS: Final = {
     "no_end": "a stream that ended without a finish reason or terminal event",
     "empty": "nothing in the whole answer",

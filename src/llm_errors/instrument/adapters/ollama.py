@@ -1,0 +1,83 @@
+"""ollama: one method of a client carries every request, and returns an object or a generator of a stream's lines."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import causes, exceptions, results
+from llm_errors.extract.answer import InDialect, Reader, embedded_error, suspect
+from llm_errors.extract.fields import field, text
+from llm_errors.extract.ollama import DIALECT
+from llm_errors.instrument.adapters.lazy import lazy, lazy_async
+from llm_errors.instrument.adapters.received import OfReceived, Received, judge
+from llm_errors.instrument.endpoints import address_of
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Adapter, Kind, Target
+
+_MODULE = "ollama._client"
+_VECTORS = InDialect(results.RESULTS, DIALECT)
+APIS: dict[str, tuple[str, Reader]] = {
+    "/api/chat": ("chat", OfReceived(results.OLLAMA, DIALECT)),
+    "/api/generate": ("text_completion", OfReceived(results.OLLAMA, DIALECT)),
+    "/api/embed": ("embeddings", OfReceived(_VECTORS, DIALECT)),
+    "/api/embeddings": ("embeddings", OfReceived(_VECTORS, DIALECT)),
+    "/v1/systemone": ("classification", OfReceived(InDialect(results.MEDIA, DIALECT), DIALECT)),
+}
+"""Path of a model call -> operation and reader. Pulling, listing and copying models is none, nor is a web search."""
+_UNREADABLE = frozenset(("json.JSONDecodeError", "pydantic_core.ValidationError"))
+"""What the SDK raises over a line that is no answer."""
+
+
+class Ollama(Adapter):
+    """The adapter of ollama's clients."""
+
+    def targets(self) -> Iterator[Target]:
+        """The method that carries a request, which module functions such as `ollama.chat` call too, and the response in it."""
+        yield Target(_MODULE, "Client", "_request", lazy)
+        yield Target(_MODULE, "AsyncClient", "_request", lazy_async)
+        yield Target(_MODULE, "Client", "_request_raw", Kind.ATTEMPT, optional=True)
+        yield Target(_MODULE, "AsyncClient", "_request_raw", Kind.ASYNC_ATTEMPT, optional=True)
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """The path is the third argument, behind the answer's class and the HTTP method."""
+        api = APIS.get(args[2]) if len(args) > 2 else None
+        if api is None:
+            return None
+        operation, reader = api
+        host, port = address_of(field(field(instance, "_client"), "base_url"))
+        return self.info(
+            operation=operation,
+            model=text(field(kwargs.get("json"), "model"), 256),
+            stream=bool(kwargs.get("stream")),
+            address=host,
+            port=port,
+            reader=reader,
+        )
+
+    def attempt_returned(self, call: Invocation, result: Any) -> None:
+        """Keep the response until its object is there."""
+        call.parsed = Received(result)
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """An answer as an object."""
+        judge(call, result)
+
+    def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
+        """The SDK's error holds a text and a status; the HTTP library's, which it replaces, holds the whole response.
+
+        An error line of a stream has no response of its own, and the status -1.
+        """
+        names = causes.names(exc)
+        if "ollama.ResponseError" in names:
+            behind = exc.__context__
+            if behind is not None and field(behind, "response") is not None:
+                found = exceptions.read(behind, DIALECT, call.info.provider, call.ambient)
+                return replace(found, exceptions=(names, *found.exceptions))
+            found = embedded_error(DIALECT, {"error": field(exc, "error")})
+        elif call.info.stream and not _UNREADABLE.isdisjoint(names):
+            found = suspect(DIALECT, "unexpected_body")
+        else:
+            return None
+        return replace(found, channel="thrown", provider=call.info.provider, exceptions=(names,))

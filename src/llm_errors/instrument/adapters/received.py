@@ -1,0 +1,39 @@
+"""The HTTP response that an SDK has got and makes its object of: an odd body is all that tells why it cannot."""
+
+from typing import Any, NamedTuple
+
+from llm_errors.extract import exceptions, glimpse
+from llm_errors.extract.answer import Answer, Chunks, Reader
+from llm_errors.instrument.invocation import Invocation
+
+
+class Received(NamedTuple):
+    """A response, kept until the SDK has made its object."""
+
+    response: Any
+
+
+class OfReceived:
+    """A reader of an SDK's objects that reads the response instead where there is no object."""
+
+    def __init__(self, reader: Reader, dialect: str) -> None:
+        self._reader, self._dialect = reader, dialect
+
+    def whole(self, result: Any) -> Answer:
+        """Read the object, or the response's body."""
+        if type(result) is not Received:
+            return self._reader.whole(result)
+        return glimpse.read(self._reader, self._dialect, exceptions.loaded(result.response) or b"")
+
+    def chunks(self) -> Chunks:
+        """A fresh state for a streamed answer."""
+        return self._reader.chunks()
+
+
+def judge(call: Invocation, result: Any) -> None:
+    """The SDK has made an object: where that looks empty, the body tells whether it was an error."""
+    answer = call.info.reader.whole(result)
+    if answer.suspicion is not None and type(call.parsed) is Received:
+        said = call.info.reader.whole(call.parsed)
+        answer = said if said.suspicion is not None else answer
+    call.judge(answer)

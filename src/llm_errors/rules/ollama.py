@@ -1,0 +1,39 @@
+"""Rows of the ollama dialect: errors that are a text and nothing else, and lines of a stream that are such an error.
+
+Texts: those of Ollama's server as public reports show them. Finish reasons and the rest are openai's dialect.
+"""
+
+from typing import Final
+
+from llm_errors.rules import openai
+from llm_errors.rules._dialect import Dialect
+from llm_errors.rules._rule import Rule, words
+from llm_errors.taxonomy import ErrorClass as E
+
+_DIALECT = Dialect("ollama")
+_says = _DIALECT.says
+_BROKEN = frozenset({500})
+
+TEXTS: Final = (
+    # The quoted name between the words counts as a blank.
+    _says("model", E.NOT_FOUND, "model", frozenset({404}), "try pulling it first", "model   not found"),
+    _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}), "does not support"),
+    _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 500}),
+          "exceeds the context length", "exceeds maximum context length", "exceeds the available context size"),
+    _says("busy", E.SERVER, "overloaded", frozenset({503}), "maximum pending requests exceeded"),
+    _says("memory", E.SERVER, "unavailable", _BROKEN, "requires more system memory"),
+    _says("starting", E.SERVER, "model_not_ready", _BROKEN, "waiting for llama runner to start"),
+    _says("runner", E.SERVER, "model_error", _BROKEN, "runner process has terminated", "runner process no longer running"),
+    _says("tool", E.TOOL_PROTOCOL, "malformed_call", _BROKEN, "error parsing tool call"),
+)  # fmt: skip
+LINES: Final = (
+    # The text of an error line, which has no status, is read by the rows above.
+    Rule("ollama.line", E.SERVER, "other",
+         dialects=_DIALECT.only, exceptions=words("ollama.ResponseError"), embedded=True, generic=True, kind="exception"),
+    # The SDK makes its object of whatever comes with a good status.
+    Rule("ollama.body", E.UNKNOWN, "unexpected_body",
+         dialects=_DIALECT.only, exceptions=words("pydantic_core.ValidationError"), embedded=True, weight=5),
+)  # fmt: skip
+
+_OWN: Final = (*TEXTS, *LINES)
+ROWS: Final = (*_OWN, *_DIALECT.adopt(openai.SHARED, _OWN))
