@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+import test_blindness
 from artifact_tools import promtool
 from promtool_scenario import Scenario, calls, errors, failed, firing
 
@@ -419,7 +420,7 @@ def test_scenario(scenario: Scenario, version: str, tmp_path) -> None:
 
 @pytest.mark.parametrize("name", sorted({alert.name for alert in every_alert(Options())}))
 def test_every_alert_has_a_scenario_in_which_it_fires(name: str) -> None:
-    assert any(name in scenario.raises for scenario in SCENARIOS)
+    assert any(name in scenario.raises for scenario in (*SCENARIOS, *test_blindness.SCENARIOS))
 
 
 @pytest.mark.parametrize("version", ["current", "debian"])
