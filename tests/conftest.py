@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from llm_errors.providers import SDKS
 from llm_errors.testing.provider import Provider, Script
 
-_OF_THE_MACHINE = ("OTEL_", "LLM_ERRORS_", "OPENAI_", "AZURE_OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "GROQ_")
+_OF_THE_SDKS = tuple(f"{row.roots[0].partition('.')[0].upper()}_" for row in SDKS)
+_OF_THE_MACHINE = ("OTEL_", "LLM_ERRORS_", "AZURE_OPENAI_", "GEMINI_", *_OF_THE_SDKS)
 """Variables of somebody who uses the SDKs, which change what their clients do."""
 for _name in [n for n in os.environ if n.lower().endswith("_proxy") or n.startswith(_OF_THE_MACHINE)]:
     os.environ.pop(_name)
@@ -37,7 +39,10 @@ with suppress(ImportError):  # not in every environment
     hypothesis.settings.load_profile("any machine")
 
 CI = os.environ.get("CI", "").lower() in ("1", "true")
-_NEWEST_ONLY = ("cerebras", "fireworks", "groq", "together", "writerai", "this major of")
+_NEWEST_ONLY = (
+    *(row.package for row in SDKS if row.family == "stainless" and row.name not in ("openai", "anthropic")),
+    "this major of",
+)
 _NO_PEER_HAS_IT = "a way to uninstrument this peer"
 _HOLDS_BOTOCORE_BACK = "aiobotocore"
 LACKS: dict[str, tuple[str, ...]] = {

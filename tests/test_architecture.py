@@ -1,8 +1,10 @@
 """The house rules that no linter knows: purity at run time, sizes, exports, and no SDK at start-up."""
 
 import ast
+import io
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,49 @@ def test_functions_are_short(path):
 @each_module
 def test_no_module_is_a_drain(path):
     assert path.stem not in ("utils", "util", "helpers", "helper", "misc", "base", "manager")
+
+
+OLD_NAMES = frozenset(
+    [
+        "Driver",
+        "_edge",
+        "RunningCall",
+        "Sink",
+        "Ending",
+        "Keeper",
+        "_drops",
+        "HOLDER",
+        "_overhear",
+        "heard",
+        "_places",
+        "overlook",
+        "LAYER",
+        "artifacts",
+        "promote",
+    ]
+)
+"""Names that were replaced because a reader had to guess what they mean."""
+
+
+@each_module
+def test_no_replaced_name_is_back(path):
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+    assert OLD_NAMES.isdisjoint({path.stem, path.parent.name, *(t.string for t in tokens if t.type == tokenize.NAME)})
+
+
+@each_module
+def test_testing_needs_the_standard_library_only(path):
+    if path.parent.name != "testing":
+        return
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    named = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+    named |= {n.module or "" for n in nodes if isinstance(n, ast.ImportFrom)}
+    outside = {name for name in named if name.partition(".")[0] not in sys.stdlib_module_names}
+    assert all(name.startswith("llm_errors.testing") for name in outside), outside
+
+
+@pytest.mark.parametrize(("folder", "most"), [(SOURCE, 3), (Path(__file__).parent, 8)], ids=["source", "tests"])
+def test_an_sdk_of_a_known_family_is_named_in_few_files(folder, most):
+    named = "gr" + "oq"
+    found = [str(path) for path in folder.rglob("*.py") if named in path.read_text().lower()]
+    assert len(found) <= most, found

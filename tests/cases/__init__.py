@@ -6,14 +6,15 @@ from typing import Any
 import yaml
 
 from llm_errors.extract.saved import Saved
+from llm_errors.providers import SDKS
 
 HERE = Path(__file__).parent
 PROVIDERS = {
-    **{"openai": "openai", "anthropic": "anthropic", "google-genai": "gcp.gemini", "groq": "groq"},
+    **{row.distribution: row.provider for row in reversed(SDKS) if row.provider != "other"},
     **{"boto3": "aws.bedrock", "mistralai": "mistral_ai", "cohere": "cohere"},
 }
 DIALECTS = {
-    **{"anthropic": "anthropic", "google-genai": "google", "google-adk": "google"},
+    **{row.distribution: row.dialect for row in reversed(SDKS)},
     **{"boto3": "bedrock", "mistralai": "mistral", "cohere": "cohere"},
 }
 

@@ -138,10 +138,10 @@ def test_the_provider_follows_a_base_url_that_a_class_computes(provider, observe
             return options
 
     with Roaming(api_key="k", max_retries=0) as client:
-        for Roaming.at in ("https://api.deepseek.com/", "https://api.groq.com/openai/v1/"):
+        for Roaming.at in ("https://api.deepseek.com/", "https://api.x.ai/v1/"):
             with pytest.raises(openai.AuthenticationError):
                 call(CHAT, client)
-    assert observed.counts("llm_calls_total", "gen_ai.provider.name") == {"deepseek": 1, "groq": 1}
+    assert observed.counts("llm_calls_total", "gen_ai.provider.name") == {"deepseek": 1, "x_ai": 1}
 
 
 def test_an_absolute_url_has_its_schemes_port(provider, connect, observed):

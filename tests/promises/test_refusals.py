@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_errors import classify
+from llm_errors import classify, providers
 from tests.promises.wire import ASK, CHAT, GEMINI, MESSAGES, asked, call, method, whole
 
 BAD, AUTH = ("BAD_REQUEST", "invalid_parameter"), ("AUTH", "missing_key")
@@ -81,20 +81,25 @@ def test_what_fails_over_an_answer_is_no_refusal(provider, connect, observed):
     assert observed.reasons() == {("UNKNOWN", "empty_response"): 1}
 
 
+RELATIVES = [
+    row
+    for row in providers.SDKS
+    if row.family == "stainless" and row.name not in ("openai", "anthropic", "google-genai")
+]
 CLIENTS = [
     ("openai", "OpenAI", {}, AUTH),
     ("openai", "OpenAI", {"api_key": "k", "workload_identity": {"identity_provider_id": "i"}}, BAD),
     ("openai", "AzureOpenAI", {"api_version": "v"}, AUTH),
     ("openai", "AzureOpenAI", {"api_version": "v", "api_key": "k"}, BAD),
     ("openai", "AzureOpenAI", {"api_version": "v", "api_key": "k", "base_url": "http://x", "azure_endpoint": "y"}, BAD),
-    ("groq", "Groq", {}, AUTH),
+    *((row.package, row.clients[0].name, {}, AUTH) for row in RELATIVES),
     ("google.genai", "Client", {}, AUTH),
 ]
 
 
 @pytest.mark.parametrize(("package", "name", "options", "expected"), CLIENTS)
 def test_a_client_that_cannot_be_made_is_told_by_classify(package, name, options, expected, monkeypatch):
-    for variable in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "AZURE_OPENAI_API_KEY", "GROQ_API_KEY", "GOOGLE_API_KEY",
+    for variable in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "AZURE_OPENAI_API_KEY", "GOOGLE_API_KEY",
                      "GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT", "AZURE_OPENAI_ENDPOINT", "OPENAI_BASE_URL"):  # fmt: skip
         monkeypatch.delenv(variable, raising=False)
     sdk = pytest.importorskip(package)

@@ -270,7 +270,7 @@ def test_the_body_of_a_log_record_is_a_sentence(provider, connect, observed):
     [
         ({}, "RATE_LIMITED/other from an unknown provider"),
         ({"gen_ai.request.model": "m"}, "RATE_LIMITED/other from m"),
-        ({"gen_ai.provider.name": "groq", "llm.error.message": "Slow down"}, "RATE_LIMITED/other from groq: Slow down"),
+        ({"gen_ai.provider.name": "x_ai", "llm.error.message": "Slow down"}, "RATE_LIMITED/other from x_ai: Slow down"),
     ],
 )
 def test_the_sentence_leaves_out_what_is_not_known(given, wanted):

@@ -257,8 +257,8 @@ def test_an_overflow_after_other_failures_may_still_be_compressed_once() -> None
 
 def test_a_broken_tool_call_is_asked_again_once() -> None:
     failure = with_code(400, "tool_use_failed")
-    assert plan(failure, provider="groq", model="m", attempt=1).is_retryable
-    assert not plan(failure, provider="groq", model="m", attempt=2).is_retryable
+    assert plan(failure, provider="x_ai", model="m", attempt=1).is_retryable
+    assert not plan(failure, provider="x_ai", model="m", attempt=2).is_retryable
 
 
 @pytest.mark.parametrize(

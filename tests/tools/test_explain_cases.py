@@ -10,8 +10,8 @@ from tests.cases import HERE, cases, pieces
 FILES = sorted(path.stem for path in HERE.glob("*.yaml") if path.stem != "instrumentation")
 
 
-def test_there_are_cases_of_every_file() -> None:
-    assert FILES == ["anthropic", "bedrock", "google_adk", "google_genai", "groq", "openai", "others"]
+def test_every_file_has_cases() -> None:
+    assert {"anthropic", "google_genai", "openai", "others"} <= set(FILES)
     assert all(cases(name) for name in FILES)
 
 

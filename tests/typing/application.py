@@ -24,7 +24,7 @@ def set_up(tracers: TracerProvider, meters: MeterProvider) -> LLMErrorsInstrumen
         failure_hook=withdraw,
         spans="adopt",
         capture_message="full",
-        disabled_sdks=["groq"],
+        disabled_sdks=["mistral"],
         token_usage=True,
     )
     return instrumentor

@@ -7,6 +7,7 @@ from typing import Any
 from llm_errors.evidence import Evidence
 from llm_errors.extract import bodies, causes, retry_after
 from llm_errors.extract.fields import field, number, parsed, printable, text
+from llm_errors.providers import SDKS
 
 _CANCELLED = "builtins.CancelledError"
 """asyncio's and concurrent.futures' class; both count as builtins here."""
@@ -14,8 +15,8 @@ _CANCELLED = "builtins.CancelledError"
 _PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotImplementedError"))
 _TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError"}
 _CREDENTIALS = ("authentication method", "credential", "api_key", "api key")
-_ROOTS = (("openai.OpenAIError",), ("groq.GroqError",), ("anthropic.AnthropicError",))
-"""The roots of SDKs' own classes, which they raise as such only without a request."""
+_ROOTS = frozenset(f"{row.roots[0]}.{row.clients[0].name}Error" for row in SDKS if row.family == "stainless")
+"""The root exception class of each Stainless SDK, such as `OpenAIError`. An SDK raises it directly only before it sends a request."""
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
 """Words of those who find too many credentials, or other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
@@ -173,7 +174,7 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     Its text tells missing credentials from arguments that do not fit together; it is never exported.
     """
     plain = not _PLAIN.isdisjoint(names[:1])
-    root = names[:1] in _ROOTS
+    root = not _ROOTS.isdisjoint(names[:1])
     by_sdk = root or (plain and causes.is_raised_by_sdk(exc))
     said = str(exc)[:400].lower() if root or not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
     conflict = any(words in said for words in _CONFLICT)

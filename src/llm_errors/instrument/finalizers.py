@@ -110,7 +110,7 @@ def finalizer_of(holder: Any, through: str = "") -> StreamFinalizer | None:
 # --- the end of the process ---
 
 
-class Ending(Protocol):
+class EndsAtExit(Protocol):
     """Something that is open, and ends when the process does."""
 
     def end(self) -> None:
@@ -118,10 +118,10 @@ class Ending(Protocol):
         ...
 
 
-_open: dict[int, "ref[Ending]"] = {}
+_open: dict[int, "ref[EndsAtExit]"] = {}
 
 
-def end_at_exit(one: Ending) -> None:
+def end_at_exit(one: EndsAtExit) -> None:
     """End it when the process ends, before the exporters' last flush. It is not kept alive for that."""
     key = id(one)
     _open[key] = ref(one, lambda _: _open.pop(key, None))

@@ -55,7 +55,7 @@ class Invocation:
         "_entered",
         "_first_chunk",
         "_generation",
-        "_layer",
+        "_nested",
         "_pending",
         "_recorder",
         "_retries",
@@ -106,9 +106,9 @@ class Invocation:
         self._pending: Evidence | None = None
         self._chunks: Chunks | None = None
         self._first_chunk: float | None = None
-        self._layer: NestedCalls | None = NESTED.get()
-        if self._layer is not None:
-            self._layer.began += 1
+        self._nested: NestedCalls | None = NESTED.get()
+        if self._nested is not None:
+            self._nested.began += 1
         self._started = perf_counter()
         self._entered: Any = ACTIVE.set(self)
 
@@ -258,8 +258,8 @@ class Invocation:
             jobs.settled(self.info, answer.id, evidence is not None)
         if not self.running:
             self._release()
-        if self._layer is not None:
-            self._layer.ended(evidence is not None or cancelled)
+        if self._nested is not None:
+            self._nested.ended(evidence is not None or cancelled)
         self._recorder.close(self._scope, ending)
 
     def _is_only_an_error(self, evidence: Evidence) -> bool:

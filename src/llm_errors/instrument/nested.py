@@ -17,7 +17,7 @@ from llm_errors.instrument import drainer
 from llm_errors.instrument.finalizers import Process, end_at_exit
 from llm_errors.safety import quietly
 
-NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_layer", default=None)
+NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_nested_calls", default=None)
 
 
 class NestedCalls:
@@ -68,7 +68,7 @@ class OuterCall:
     def __init__(self, late: Late, info: CallInfo) -> None:
         self._late, self._info = late, info
         self._generation = Process.generation
-        self._layer = NestedCalls()
+        self._nested = NestedCalls()
         self._chunks = info.reader.chunks()
         self._started = perf_counter()
         self._first_chunk: float | None = None
@@ -79,7 +79,7 @@ class OuterCall:
     @contextmanager
     def running(self) -> Iterator[None]:
         """While it lasts, the calls that SDKs begin are calls below this one."""
-        token = NESTED.set(self._layer)
+        token = NESTED.set(self._nested)
         try:
             yield
         finally:
@@ -140,7 +140,7 @@ class OuterCall:
         """The caller ended the call, unless it had ended by itself."""
         if self._open and self._chunks.done:
             self._exhausted()
-        elif self._open and not self._layer.began:
+        elif self._open and not self._nested.began:
             call = self._report(True)
             if call is not None:
                 call.abandoned()
@@ -152,8 +152,8 @@ class OuterCall:
         All of it if no SDK below was seen, the failure alone if that is news; else nothing.
         """
         first, self._open = self._open and self._generation == Process.generation, False
-        whole = not self._layer.began
-        if not first or not (whole or (news and not self._layer.failed)):
+        whole = not self._nested.began
+        if not first or not (whole or (news and not self._nested.failed)):
             return None
         call = self._late(self._info, self._started, self._first_chunk, self._received)
         if call is not None:

@@ -58,30 +58,30 @@ class EventStreamEnd:
         return Answer()
 
 
-def tap_body(response: Any, hear: Callable[[bytes], Any]) -> None:
-    """Let `hear` have every piece of the response's body before the SDK gets it."""
+def tap_body(response: Any, observe: Callable[[bytes], Any]) -> None:
+    """Let `observe` have every piece of the response's body before the SDK gets it."""
 
-    def heard(data: bytes) -> bytes:
-        hear(data)
+    def tapped(data: bytes) -> bytes:
+        observe(data)
         return data
 
-    async def heard_async(body: Any) -> AsyncIterator[bytes]:
+    async def tapped_async(body: Any) -> AsyncIterator[bytes]:
         async with aclosing(body):
             async for data in body:
-                hear(data)
+                observe(data)
                 yield data
 
-    _Tapped.place(response, lambda body: map(heard, body), heard_async, "iter_bytes")
+    _Tapped.place(response, lambda body: map(tapped, body), tapped_async, "iter_bytes")
 
 
 def beginning(kept: list[bytes]) -> Callable[[bytes], None]:
     """Keep the beginning of a body."""
 
-    def hear(data: bytes) -> None:
+    def observe(data: bytes) -> None:
         if sum(map(len, kept)) < LIMIT:
             kept.append(data[:LIMIT])
 
-    return hear
+    return observe
 
 
 def mark_in(response: Any) -> Callable[[], bool]:

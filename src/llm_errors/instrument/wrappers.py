@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from llm_errors.call import CallInfo, CallRecorder
 from llm_errors.instrument.finalizers import StreamFinalizer, finalizer_of
@@ -13,8 +13,12 @@ from llm_errors.instrument.nested import OuterCall
 from llm_errors.instrument.protocol import Adapter, Function, Kind, Target
 from llm_errors.safety import quietly, report_internal_error
 
-if TYPE_CHECKING:
-    from llm_errors.instrument.patcher import Patcher
+
+class Installation(Protocol):
+    """What a wrapper asks of the patcher that installed it."""
+
+    active: bool
+    """False after `uninstrument()`: wrappers that somebody still holds then do nothing."""
 
 
 class Edge:
@@ -22,7 +26,7 @@ class Edge:
 
     __slots__ = ("adapter", "patcher", "recorder", "target")
 
-    def __init__(self, patcher: "Patcher", adapter: Adapter, recorder: CallRecorder, target: Target) -> None:
+    def __init__(self, patcher: Installation, adapter: Adapter, recorder: CallRecorder, target: Target) -> None:
         self.patcher, self.adapter, self.recorder, self.target = patcher, adapter, recorder, target
 
     def begin(self, given: tuple[Any, ...], kwargs: dict[str, Any]) -> Invocation | None:

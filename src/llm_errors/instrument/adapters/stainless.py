@@ -317,7 +317,7 @@ def _is_returned(client: Any, package: str, wanted: Any) -> bool:
 
 
 def _retries_by_recursion(client: type) -> bool:
-    """Whether a request calls itself for a further attempt (openai before 1.76, groq before 0.23)."""
+    """Whether a request calls itself for a further attempt (openai before 1.76, and SDKs that were generated before it)."""
     return hasattr(client, "_retry_request")
 
 

@@ -1,7 +1,7 @@
 """Codes and types of errors in the openai dialect, of OpenAI and of the many that speak its wire format.
 
 Sources: the literals of the openai SDK; the error tables of Azure, OpenRouter, DeepSeek, Huawei, Alibaba, Volcengine,
-Moonshot, Together, Fireworks, Cerebras, Groq, xAI, watsonx, Databricks, Vercel and Portkey; the error bodies of vLLM,
+Moonshot, xAI, watsonx, Databricks, Vercel and Portkey, and of the Stainless SDKs in `providers`; the error bodies of vLLM,
 llama.cpp, TGI, LiteLLM and new-api as public reports show them.
 """
 

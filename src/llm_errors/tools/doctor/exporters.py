@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 
-from llm_errors.tools.doctor import heard, probe
+from llm_errors.tools.doctor import log_capture, probe
 from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
 
 SIGNALS = ("METRICS", "TRACES", "LOGS")
@@ -30,7 +30,7 @@ def examine() -> Iterator[Finding]:
             if point.name.startswith("otlp"):
                 with contextlib.suppress(Exception):  # trying it tells
                     point.load()
-    with heard.warnings_of("opentelemetry") as said, ThreadPoolExecutor(len(SIGNALS)) as pool:
+    with log_capture.warnings_of("opentelemetry") as said, ThreadPoolExecutor(len(SIGNALS)) as pool:
         found = list(pool.map(lambda signal: _signal(signal, said), SIGNALS))
     for findings in found:
         yield from findings

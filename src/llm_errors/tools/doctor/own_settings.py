@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from llm_errors import providers, settings
 from llm_errors.rules import user
-from llm_errors.tools.doctor import heard
+from llm_errors.tools.doctor import log_capture
 from llm_errors.tools.doctor.finding import Finding, fault, good, note
 
 _SHOWN = 5
@@ -13,9 +13,9 @@ _SHOWN = 5
 
 def examine() -> Iterator[Finding]:
     """What the instrumentation would warn of at its start, and the rules file."""
-    with heard.warnings_of("llm_errors") as said:
+    with log_capture.warnings_of("llm_errors") as said:
         chosen = settings.read({}, os.environ, sdks=providers.names())
-    bad = heard.mine(said)
+    bad = log_capture.mine(said)
     unknown = settings.unknown_names({}, os.environ)
     yield from (fault(what, "Correct or unset it.") for what in bad)
     for name in unknown:

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from llm_errors.tools.doctor import heard
+from llm_errors.tools.doctor import log_capture
 from llm_errors.tools.doctor.finding import Finding, fault, good
 
 WAIT = 4.0
@@ -58,7 +58,7 @@ def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> 
         return fault(f"{place}: {_named(error)}", _remedy(_named(error)))
     finally:
         exporter.shutdown()
-    complaints = heard.mine(said)
+    complaints = log_capture.mine(said)
     ignored = [c for c in complaints if "header" in c.lower()]
     if ignored:
         return fault(f"{place}: {_clipped(ignored[0])}", "Write OTEL_EXPORTER_OTLP_HEADERS as name=value,name=value.")

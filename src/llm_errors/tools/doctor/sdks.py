@@ -8,7 +8,7 @@ from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
 from llm_errors.instrument.protocol import Adapter
 from llm_errors.instrumentor import LLMErrorsInstrumentor
-from llm_errors.tools.doctor import heard, packages
+from llm_errors.tools.doctor import log_capture, packages
 from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
 
 
@@ -16,7 +16,7 @@ def examine() -> list[Finding]:
     """Import and patch every installed SDK, in this process only, and report."""
     instrumentor = LLMErrorsInstrumentor()
     mine = not instrumentor.is_instrumented_by_opentelemetry
-    with heard.warnings_of("llm_errors"):  # the findings say it
+    with log_capture.warnings_of("llm_errors"):  # the findings say it
         if mine:
             instrumentor.instrument()
         try:
