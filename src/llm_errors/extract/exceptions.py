@@ -16,7 +16,7 @@ _PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotIm
 _TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError"}
 _CREDENTIALS = ("authentication method", "credential", "api_key", "api key")
 _ROOTS = frozenset(f"{row.roots[0]}.{row.clients[0].name}Error" for row in SDKS if row.family == "stainless")
-"""The root exception class of each Stainless SDK, such as `OpenAIError`. An SDK raises it directly only before it sends a request."""
+"""The root exception class of each Stainless SDK, such as `OpenAIError`. Itself raised only before a request is sent."""
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
 """Words of those who find too many credentials, or other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
