@@ -156,7 +156,8 @@ def handler(world: World) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Type", "text/plain; version=0.0.4")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            with contextlib.suppress(ConnectionError):  # Prometheus gives up a scrape that takes too long
+                self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
             """Silence: what counts is what was received."""
