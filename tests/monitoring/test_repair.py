@@ -96,7 +96,7 @@ SCENARIOS = [
         failed("AUTH/expired", "_x12 1x310"),
         "26h",
         {CREDENTIAL},
-        {(PAGES, "24h55m"): 1, (PAGES, "25h10m"): None, (PAGES, "26h"): None},
+        {(PAGES, "24h50m"): 1, (PAGES, "25h10m"): None, (PAGES, "26h"): None},
         interval="5m",
     ),
     Scenario(
