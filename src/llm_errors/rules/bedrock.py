@@ -32,7 +32,7 @@ FINISH: Final = (
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filtered CONTENT_FILTERED"),
     _finish("filter.input", E.PROMPT_BLOCKED, "content_filter", "content_filtered", facts=words("input_stage")),
     _finish("toxic", E.OUTPUT_BLOCKED, "safety", "ERROR_TOXIC"),
-    _finish("error", E.SERVER, "other", "ERROR error"),
+    _finish("error", E.SERVER, "other", "ERROR"),
     _finish("cancelled", E.SERVER, "other", "USER_CANCEL"),
     _finish("retrieval", E.BAD_REQUEST, "unsupported", "RAG_QUERY_WHEN_RAG_DISABLED"),
     _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "malformed_tool_use"),
@@ -43,7 +43,7 @@ EXCEPTIONS: Final = (
     _raised("refused", E.TRANSPORT, "other", "EndpointConnectionError ConnectionError HTTPClientError", 0),
     _raised("disconnected", E.TRANSPORT, "disconnected",
             "ConnectionClosedError ResponseStreamingError ChecksumMismatch InvalidHeadersLength InvalidPayloadLength"
-            " DuplicateHeader IncompleteReadError", 2),
+            " DuplicateHeader IncompleteReadError ChecksumError FlexibleChecksumError", 2),
     _raised("tls", E.TRANSPORT, "tls", "SSLError", 2),
     _raised("proxy", E.TRANSPORT, "proxy", "ProxyConnectionError", 4),
     _raised("timeout.connect", E.TIMEOUT, "connect", "ConnectTimeoutError", 2),
@@ -53,9 +53,27 @@ EXCEPTIONS: Final = (
             "UnauthorizedSSOTokenError SSOTokenLoadError TokenRetrievalError LoginRefreshRequired RefreshWithMFAUnsupportedError",
             4),
     _raised("credentials.other", E.AUTH, "other",
-            "CredentialRetrievalError MetadataRetrievalError NoAuthTokenError SSOError ProfileNotFound", 3),
+            "CredentialRetrievalError MetadataRetrievalError NoAuthTokenError SSOError ProfileNotFound LoginError"
+            " UnknownCredentialError UnknownTokenProviderError InvalidIMDSEndpointError InvalidIMDSEndpointModeError", 3),
+    _raised("credentials.denied", E.AUTH, "permission_denied", "LoginInsufficientPermissions", 4),
     _raised("parameters", E.BAD_REQUEST, "invalid_parameter",
             "ParamValidationError ValidationError NoRegionError InvalidRegionError UnknownEndpointError", 3),
+    # What botocore finds wrong with a client, its configuration or what it has installed, before it sends anything.
+    _raised("configuration", E.BAD_REQUEST, "other",
+            "ApiVersionNotFoundError AwsChunkedWrapperError BaseEndpointResolverError ConfigNotFound ConfigParseError"
+            " DataNotFoundError EndpointProviderError EndpointVariantError InfiniteLoopConfigError InvalidChecksumConfigError"
+            " InvalidConfigError InvalidDNSNameError InvalidDefaultsMode InvalidEndpointConfigurationError"
+            " InvalidEndpointDiscoveryConfigurationError InvalidExpressionError InvalidHostLabelError"
+            " InvalidMaxRetryAttemptsError InvalidProxiesConfigError InvalidRetryConfigurationError InvalidRetryModeError"
+            " InvalidS3AddressingStyleError InvalidS3UsEast1RegionalEndpointConfigError"
+            " InvalidSTSRegionalEndpointsConfigError MD5UnavailableError MissingDependencyException MissingParametersError"
+            " MissingServiceIdError OperationNotPageableError PaginationError ServiceNotInRegionError StubAssertionError"
+            " StubResponseError UnStubbedResponseError UndefinedModelAttributeError UnknownClientMethodError"
+            " UnknownEndpointResolutionBuiltInName UnknownFIPSEndpointError UnknownRegionError UnknownServiceError"
+            " UnknownServiceStyle UnknownSignatureVersionError UnseekableStreamError UnsupportedOutpostResourceError"
+            " UnsupportedS3AccesspointConfigurationError UnsupportedS3ArnError UnsupportedS3ConfigurationError"
+            " UnsupportedS3ControlArnError UnsupportedS3ControlConfigurationError UnsupportedServiceProtocolsError"
+            " UnsupportedSignatureVersionError WaiterConfigError", 3),
 )  # fmt: skip
 
 _OWN: Final = (*aws(_DIALECT), *FINISH)
