@@ -66,9 +66,12 @@ def test_the_sdist_is_lean(files):
     assert odd == set()
 
 
-def test_the_wheel_holds_the_package_with_its_type_marker_and_no_tests(built):
+def test_the_wheel_holds_the_package_with_type_marker_and_pages_and_no_tests(built):
     names = zipfile.ZipFile(built[1]).namelist()
     assert "llm_errors/py.typed" in names
+    pages = {f"llm_errors/docs/{path.name}" for path in (ROOT / "src/llm_errors/docs").glob("*.md")}
+    assert pages
+    assert pages <= set(names)
     assert {n.split("/")[0] for n in names} == {"llm_errors", f"llm_errors-{__version__}.dist-info"}
 
 

@@ -1,4 +1,4 @@
-"""The code blocks of the README's section "Act on it" do what the text beside them says."""
+"""The code blocks of the pages on recovery and on rules do what the text beside them says."""
 
 import re
 import warnings
@@ -12,8 +12,8 @@ from llm_errors.rules import user as user_rules
 from llm_errors.tools import cli
 from tests.recovery.failures import Response, with_code, with_status
 
-README = Path(__file__).parent.parent / "README.md"
-SECTION = README.read_text().split("\n## Act on it\n")[1].split("\n## ")[0]
+DOCS = Path(__file__).parent.parent / "src/llm_errors/docs"
+SECTION = "".join((DOCS / f"{page}.md").read_text() for page in ("recovery", "rules"))
 
 
 def blocks(language: str) -> list[str]:

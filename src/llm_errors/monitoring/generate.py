@@ -148,6 +148,12 @@ def in_checkout() -> bool:
     return project.is_file() and 'name = "llm-errors"' in project.read_text(encoding="utf-8").splitlines()
 
 
-def renewed_readme(path: Path, options: Options) -> dict[Path, str]:
-    """The README with its generated blocks; raises `OSError`, `UnicodeDecodeError` or `OptionError`."""
+def pages() -> list[Path]:
+    """The pages of a checkout that have generated blocks."""
+    found = [Path("README.md"), *sorted(Path("src/llm_errors/docs").glob("*.md"))]
+    return [path for path in found if "<!-- generated:" in path.read_text(encoding="utf-8")]
+
+
+def renewed_page(path: Path, options: Options) -> dict[Path, str]:
+    """A page with its generated blocks; raises `OSError`, `UnicodeDecodeError` or `OptionError`."""
     return {path: readme.rewrite(path.read_text(encoding="utf-8"), options)}

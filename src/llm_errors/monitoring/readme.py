@@ -1,10 +1,13 @@
-"""The README's tables of classes, reasons and alerts, as blocks between markers, so that they cannot disagree."""
+"""The generated blocks of README and pages: each stands between two markers, so that it cannot disagree with the code."""
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from llm_errors.monitoring import reference
 from llm_errors.monitoring.alerts import every_alert
 from llm_errors.monitoring.arguments import OptionError
+from llm_errors.monitoring.markdown import table
 from llm_errors.monitoring.options import Options
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, REASONS, Availability, ErrorClass, HandlingRule
 
@@ -14,13 +17,13 @@ _AVAILABILITY: Final = {Availability.BAD: "bad", Availability.GOOD: "good", Avai
 def taxonomy(_: Options) -> str:
     """The 13 classes and their handling rules."""
     head = ("class", "view", "who is told", "availability", "retryable by default", "handling rule")
-    return _table(head, (_rule_row(rule) for rule in HANDLING.values()))
+    return table(head, (_rule_row(rule) for rule in HANDLING.values()))
 
 
 def reasons(_: Options) -> str:
     """The closed vocabulary of reasons; those that no retry cures are marked."""
     rows = ((c.value, ", ".join(_reason(c, reason) for reason in listed)) for c, listed in REASONS.items())
-    return _table(("class", "reasons"), rows)
+    return table(("class", "reasons"), rows)
 
 
 def alerts(options: Options) -> str:
@@ -31,24 +34,36 @@ def alerts(options: Options) -> str:
         severities += [alert.severity] if alert.severity not in severities else []
         conditions += [alert.fires] if alert.fires not in conditions else []
     rows = (
-        (f"[{name}](dashboards/runbooks/{name}.md)", view, ", ".join(severities), "; ".join(conditions))
+        (f"[{name}]({options.runbooks}/{name}.md)", view, ", ".join(severities), "; ".join(conditions))
         for name, (view, severities, conditions) in found.items()
     )
-    return _table(("alert", "view", "severity", "fires"), rows)
+    return table(("alert", "view", "severity", "fires"), rows)
 
 
-BLOCKS: Final[Mapping[str, Callable[[Options], str]]] = {"taxonomy": taxonomy, "reasons": reasons, "alerts": alerts}
+BLOCKS: Final[Mapping[str, Callable[[Options], str]]] = {
+    "taxonomy": taxonomy,
+    "reasons": reasons,
+    "alerts": alerts,
+    **reference.BLOCKS,
+}
+_MARKER: Final = re.compile(r"^<!-- /?generated:([\w-]+) -->$", re.MULTILINE)
 
 
 def rewrite(text: str, options: Options) -> str:
-    """The README with each block renewed; raises `OptionError` when a block's markers are missing."""
-    for name, block in BLOCKS.items():
+    """The page with each of its blocks renewed; raises `OptionError` when a marker is missing or names no block."""
+    names = list(dict.fromkeys(_MARKER.findall(text)))
+    if not names:
+        raise OptionError(
+            "the page has no generated block: <!-- generated:taxonomy --> and <!-- /generated:taxonomy -->"
+        )
+    for name in names:
         start, end = f"<!-- generated:{name} -->", f"<!-- /generated:{name} -->"
+        if name not in BLOCKS:
+            raise OptionError(f"{start} names no block; known: {', '.join(BLOCKS)}")
         if text.count(start) != 1 or text.count(end) != 1 or text.index(start) > text.index(end):
-            raise OptionError(f"the README needs the markers {start} and {end} once each, in this order")
-        fresh = f"{start}\n{block(options)}{end}"
+            raise OptionError(f"the page needs the markers {start} and {end} once each, in this order")
         before, _, rest = text.partition(start)
-        text = before + fresh + rest.partition(end)[2]
+        text = f"{before}{start}\n{BLOCKS[name](options)}{end}{rest.partition(end)[2]}"
     return text
 
 
@@ -66,8 +81,3 @@ def _rule_row(rule: HandlingRule) -> tuple[str, ...]:
 
 def _reason(error_class: ErrorClass, reason: str) -> str:
     return f"{reason} (final)" if (error_class, reason) in FINAL_REASONS else reason
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -18,11 +18,13 @@ from llm_errors.version import __version__
 
 _CALL = (semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.OPERATION)
 _FAILURE = (semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
-_CALLS = Counted(semconv.CALLS, "{call}", "Model calls that have ended, by outcome.", (*_CALL, semconv.OUTCOME))
-_ERRORS = Counted(semconv.ERRORS, "{error}", "Failed model calls, by class and reason.", (*_CALL, *_FAILURE))
-_RETRIES = Counted(
+CALLS = Counted(semconv.CALLS, "{call}", "Model calls that have ended, by outcome.", (*_CALL, semconv.OUTCOME))
+ERRORS = Counted(semconv.ERRORS, "{error}", "Failed model calls, by class and reason.", (*_CALL, *_FAILURE))
+RETRIES = Counted(
     semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid.", (*_CALL, semconv.ERROR_CLASS)
 )
+COUNTERS = (CALLS, ERRORS, RETRIES)
+"""What is counted of calls."""
 
 
 class Metrics:
@@ -33,9 +35,9 @@ class Metrics:
     """
 
     def __init__(self, meter: Meter, observable: bool) -> None:
-        self._calls = Total(meter, observable, _CALLS, self._collected)
-        self._errors = Total(meter, observable, _ERRORS)
-        self._retries = Total(meter, observable, _RETRIES)
+        self._calls = Total(meter, observable, CALLS, self._collected)
+        self._errors = Total(meter, observable, ERRORS)
+        self._retries = Total(meter, observable, RETRIES)
         self._own = meter.create_counter(semconv.INSTRUMENTATION_ERRORS, "{error}", "Failures of this instrumentation.")
         self._duration = meter.create_histogram(
             semconv.DURATION, "s", "GenAI operation duration.", explicit_bucket_boundaries_advisory=BUCKETS

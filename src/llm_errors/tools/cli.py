@@ -50,6 +50,7 @@ COMMANDS = (
     Command("review", "llm_errors.tools.review.command", "list last week's UNKNOWN failures and suggest rules"),
     Command("generate", "llm_errors.tools.generate", "write dashboards, rules, alerts and routing"),
     Command("doctor", "llm_errors.tools.doctor.command", "check SDKs, patch points, settings and exports"),
+    Command("docs", "llm_errors.tools.docs", "show a page of the documentation"),
 )
 
 

@@ -22,7 +22,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--out", metavar="DIR", help="folder to write to; required outside a checkout of llm-errors")
     parser.add_argument("--check", action="store_true", help="write nothing; list the files that would change")
-    parser.add_argument("--readme", metavar="FILE", help="also update the generated tables in this README")
+    parser.add_argument("--readme", metavar="FILE", help="also update the generated tables in this Markdown file")
     parser.add_argument("--no-dashboards", action="store_true", help="rules and routing only")
     parser.add_argument("--objective", default="99.5", metavar="PERCENT", help="availability objective (99.5)")
     parser.add_argument("--window", default="30d", metavar="DAYS", help="period of the error budget (30d)")
@@ -79,7 +79,7 @@ def _run(args: argparse.Namespace) -> int:
     if not (args.out or own):
         raise OptionError("--out DIR is missing: give the folder to write to")
     out = Path(args.out or "dashboards")
-    readme = args.readme or ("README.md" if own else None)
+    pages = [Path(args.readme)] if args.readme else generate.pages() if own else []
     texts = generate.without_sdk(options) | generate.beside(out, options)
     if not args.no_dashboards:
         texts.update(generate.with_sdk(options))
@@ -87,12 +87,12 @@ def _run(args: argparse.Namespace) -> int:
     files = generate.placed(texts, out, own=own)
     if not args.check:
         generate.refuse_foreign(files)
-    if readme:
-        files.update(generate.renewed_readme(Path(readme), options))
+    for page in pages:
+        files.update(generate.renewed_page(page, options))
     if not args.check:
         generate.write(files)
         checked = f"; checked by {' and '.join(asked)}" if asked else ""
-        print(f"{len(files)} files written, below {out}" + (f" and {readme}" if readme else "") + checked)
+        print(f"{len(files)} files written, below {out}" + "".join(f" and {page}" for page in pages) + checked)
         return 0
     found = generate.drift(files) + ([] if args.no_dashboards else generate.left_over(files, out))
     for line in found:

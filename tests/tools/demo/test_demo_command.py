@@ -180,8 +180,8 @@ def test_whatever_ends_the_play_ends_its_desk_too(number):
     assert (demo.returncode, err) == (130 if number == signal.SIGINT else -number, "")
 
 
-def test_the_readme_shows_what_the_demo_prints(shown):
-    block = re.search(r"<!-- demo -->\n```text\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+def test_the_documentation_shows_what_the_demo_prints(shown):
+    block = re.search(r"<!-- demo -->\n```text\n(.*?)```", (ROOT / "src/llm_errors/docs/demo.md").read_text(), re.S)[1]
     told, mark, _ = block.partition("  ...\n")
     assert mark
     plain = [re.sub(r"[0-9a-f]{32}", "TRACE", text) for text in (told, shown)]

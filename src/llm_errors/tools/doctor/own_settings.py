@@ -19,7 +19,10 @@ def examine() -> Iterator[Finding]:
     unknown = settings.unknown_names({}, os.environ)
     yield from (fault(what, "Correct or unset it.") for what in bad)
     for name in unknown:
-        yield fault(f"unknown setting {name}, ignored", "Correct the name or unset it; the README lists the settings.")
+        yield fault(
+            f"unknown setting {name}, ignored",
+            "Correct or unset it; for the list: llm-errors docs reference",
+        )
     if not bad and not unknown:
         yield good("every LLM_ERRORS_* setting is valid")
     if chosen.rules_file:

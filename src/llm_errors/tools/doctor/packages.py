@@ -24,7 +24,7 @@ def examine(in_code: bool = False) -> Iterator[Finding]:
         remedy = "Install llm-errors in this environment; being importable is not enough."
         yield fault(f"llm-errors is not registered here: {LAUNCHER} does not load it", remedy)
     if in_code:
-        yield unchecked(f"OpenTelemetry is set up in code: {PROVIDERS}", "See 'In code' in the README.")
+        yield unchecked(f"OpenTelemetry is set up in code: {PROVIDERS}", "See: llm-errors docs quickstarts")
         return
     yield _package("opentelemetry-distro", f"opentelemetry-distro is not installed: {PROVIDERS}")
     yield from _launcher()

@@ -1,0 +1,158 @@
+"""README and the pages of `llm-errors docs`: every link leads somewhere, and every block works."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from llm_errors.tools import cli
+
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "src/llm_errors/docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+REPOSITORY = "https://github.com/llm-errors/llm-errors/blob/main/"
+RAW = "https://raw.githubusercontent.com/llm-errors/llm-errors/main/"
+OTHER_ADDRESSES = ("https://semver.org/", "https://github.com/llm-errors/llm-errors/security/advisories/new")
+LANGUAGES = {"python", "toml", "console", "text", "yaml"}
+VARIABLES = re.compile(r"OTEL_[A-Z_]+|DJANGO_SETTINGS_MODULE")
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def headings(path: Path) -> set[str]:
+    prose = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def lines(page: Path) -> list[str]:
+    """What the console blocks enter, without comments."""
+    return [
+        line[2:].partition(" #")[0].strip()
+        for block in blocks(page, "console")
+        for line in block.splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+def assert_parses(command: str) -> None:
+    words = shlex.split(command)[1:]
+    cli._parser(words[0]).parse_args(words)
+
+
+@each_page
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        address, _, heading = link.partition("#")
+        if address in OTHER_ADDRESSES:
+            continue
+        local = [address.removeprefix(base) for base in (REPOSITORY, RAW) if address.startswith(base)]
+        target = ROOT / local[0] if local else page.parent / address if address else page
+        assert target.exists(), link
+        assert not heading or heading in headings(target), link
+
+
+def test_a_page_in_the_package_links_to_nothing_outside_of_it_by_a_relative_address() -> None:
+    links = [link for page in PAGES[1:] for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text())]
+    relative = {link.partition("#")[0] for link in links if not link.startswith(("https://", "#"))}
+    assert relative <= {page.name for page in PAGES[1:]}
+
+
+@each_page
+def test_every_block_is_in_a_language_that_is_tested(page: Path) -> None:
+    fences = re.findall(r"^```(\w*)", page.read_text(), re.MULTILINE)
+    assert set(fences[::2]) <= LANGUAGES
+    assert set(fences[1::2]) <= {""}
+
+
+@each_page
+def test_every_command_of_ours_is_one(page: Path) -> None:
+    for line in lines(page):
+        if line.startswith("llm-errors "):
+            assert_parses(line)
+
+
+@each_page
+def test_every_other_line_is_of_a_known_kind(page: Path) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for line in lines(page):
+        program, *words = shlex.split(line)
+        assert program in ("llm-errors", "pip", "export", "opentelemetry-instrument"), line
+        if program == "export":
+            assert all(VARIABLES.fullmatch(word.partition("=")[0]) for word in words), line
+        for extra in re.findall(r"llm-errors\[(\w+)\]", line):
+            assert extra in extras
+
+
+@pytest.mark.parametrize(
+    ("page", "number"), [(p, n) for p in PAGES if p.stem != "recovery" for n, _ in enumerate(blocks(p, "python"))],
+    ids=lambda value: value.stem if isinstance(value, Path) else str(value),
+)  # fmt: skip
+def test_a_python_block_runs_and_prints_what_its_comments_say(page: Path, number: int) -> None:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.grpc")
+    code = blocks(page, "python")[number]
+    quiet = "import os; os.environ.update(OTEL_EXPORTER_OTLP_TIMEOUT='1')\n"
+    end = "\nimport os, sys; sys.stdout.flush(); os._exit(0)\n"  # nobody listens: do not wait for the exporters
+    done = subprocess.run([sys.executable, "-c", quiet + code + end], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    wanted = [line.split("# ")[1] for line in code.splitlines() if line.startswith("print(")]
+    assert done.stdout.splitlines() == wanted
+
+
+def test_the_lambda_handler_flushes_every_provider() -> None:
+    (code,) = [block for block in blocks(DOCS / "quickstarts.md", "python") if "def handler" in block]
+    flushed = []
+
+    class Provider:
+        def force_flush(self, milliseconds: int) -> None:
+            flushed.append(milliseconds)
+
+    class Api:
+        def __getattr__(self, name: str) -> object:
+            return Provider
+
+    given: dict[str, object] = {"answer": lambda event: event}
+    exec(code, given)
+    given.update(trace=Api(), metrics=Api(), _logs=Api())
+    assert given["handler"]("hello", None) == "hello"  # type: ignore[operator]
+    assert flushed == [2000] * 3
+
+
+@each_page
+def test_yaml_is_valid(page: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    assert all(yaml.safe_load(block) for block in blocks(page, "yaml"))
+
+
+def test_the_readme_is_one_screen() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) < 90
+
+
+def test_the_report_in_the_readme_is_a_part_of_the_demos() -> None:
+    shown = next(block for block in blocks(ROOT / "README.md", "text") if "CORRECTNESS" in block)
+    assert shown in (DOCS / "demo.md").read_text()
+
+
+def test_the_readme_names_every_page() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert [page.name for page in PAGES[1:] if f"(src/llm_errors/docs/{page.name})" not in text] == []
+
+
+def test_twenty_symptoms_each_with_a_command_that_exists() -> None:
+    text = (DOCS / "troubleshooting.md").read_text()
+    rows = re.findall(r"^\| (\d+)\. [^|]+ \| `(llm-errors [^`]+)`[^|]*\| [^|]+ \|$", text, re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, 21))
+    for _, command in rows:
+        assert_parses(command)
