@@ -152,7 +152,7 @@ def sdks(_: Options) -> str:
     """The SDKs that are observed."""
     found: dict[str, tuple[str, list[str]]] = {}
     for row in providers.SDKS:
-        _, versions = found.setdefault(row.name, (row.distribution, []))
+        versions = found.setdefault(row.name, (row.distribution, []))[1]
         versions += [row.versions] if row.versions not in versions else []
     rows = (
         (name, f"`{package}`", "<br>".join(f"`{v}`" for v in versions)) for name, (package, versions) in found.items()
