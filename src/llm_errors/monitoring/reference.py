@@ -149,15 +149,18 @@ def functions(_: Options) -> str:
 
 
 def sdks(_: Options) -> str:
-    """The SDKs that are observed."""
-    found: dict[str, tuple[str, list[str]]] = {}
-    for row in providers.SDKS:
-        versions = found.setdefault(row.name, (row.distribution, []))[1]
-        versions += [row.versions] if row.versions not in versions else []
-    rows = (
-        (name, f"`{package}`", "<br>".join(f"`{v}`" for v in versions)) for name, (package, versions) in found.items()
-    )
+    """The SDKs that are observed, each with the range from the oldest to the newest version of its rows."""
+    rows = []
+    for name in providers.names():
+        of_name = [row for row in providers.SDKS if row.name == name]
+        bounds = [row.versions.split(",") for row in of_name]
+        least, most = min((low for low, _ in bounds), key=_number), max((high for _, high in bounds), key=_number)
+        rows.append((name, f"`{of_name[0].distribution}`", f"`{least},{most}`"))
     return table(("SDK", "package", "tested versions"), rows)
+
+
+def _number(bound: str) -> tuple[int, ...]:
+    return tuple(map(int, bound.lstrip("<>=").split(".")))
 
 
 def provider_table(_: Options) -> str:
