@@ -154,6 +154,6 @@ def pages() -> list[Path]:
     return [path for path in found if "<!-- generated:" in path.read_text(encoding="utf-8")]
 
 
-def renewed_page(path: Path, options: Options) -> dict[Path, str]:
+def renewed_page(path: Path, options: Options, blocks: readme.Blocks) -> dict[Path, str]:
     """A page with its generated blocks; raises `OSError`, `UnicodeDecodeError` or `OptionError`."""
-    return {path: readme.rewrite(path.read_text(encoding="utf-8"), options)}
+    return {path: readme.rewrite(path.read_text(encoding="utf-8"), options, blocks)}

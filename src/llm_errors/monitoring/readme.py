@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from llm_errors.monitoring import reference
 from llm_errors.monitoring.alerts import every_alert
 from llm_errors.monitoring.arguments import OptionError
 from llm_errors.monitoring.markdown import table
@@ -40,16 +39,16 @@ def alerts(options: Options) -> str:
     return table(("alert", "view", "severity", "fires"), rows)
 
 
-BLOCKS: Final[Mapping[str, Callable[[Options], str]]] = {
+Blocks = Mapping[str, Callable[[Options], str]]
+BLOCKS: Final[Blocks] = {
     "taxonomy": taxonomy,
     "reasons": reasons,
     "alerts": alerts,
-    **reference.BLOCKS,
 }
 _MARKER: Final = re.compile(r"^<!-- /?generated:([\w-]+) -->$", re.MULTILINE)
 
 
-def rewrite(text: str, options: Options) -> str:
+def rewrite(text: str, options: Options, blocks: Blocks) -> str:
     """The page with each of its blocks renewed; raises `OptionError` when a marker is missing or names no block."""
     names = list(dict.fromkeys(_MARKER.findall(text)))
     if not names:
@@ -58,12 +57,12 @@ def rewrite(text: str, options: Options) -> str:
         )
     for name in names:
         start, end = f"<!-- generated:{name} -->", f"<!-- /generated:{name} -->"
-        if name not in BLOCKS:
-            raise OptionError(f"{start} names no block; known: {', '.join(BLOCKS)}")
+        if name not in blocks:
+            raise OptionError(f"{start} names no block; known: {', '.join(blocks)}")
         if text.count(start) != 1 or text.count(end) != 1 or text.index(start) > text.index(end):
             raise OptionError(f"the page needs the markers {start} and {end} once each, in this order")
         before, _, rest = text.partition(start)
-        text = f"{before}{start}\n{BLOCKS[name](options)}{end}{rest.partition(end)[2]}"
+        text = f"{before}{start}\n{blocks[name](options)}{end}{rest.partition(end)[2]}"
     return text
 
 

@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     options = read_options(args)
-    from llm_errors.monitoring import acceptance, generate  # PyYAML and the Grafana SDK are an extra
+    from llm_errors.monitoring import acceptance, generate, readme  # PyYAML and the Grafana SDK are an extra
+    from llm_errors.tools import reference
 
     own = not args.out and generate.in_checkout()
     if not (args.out or own):
@@ -88,7 +89,7 @@ def _run(args: argparse.Namespace) -> int:
     if not args.check:
         generate.refuse_foreign(files)
     for page in pages:
-        files.update(generate.renewed_page(page, options))
+        files.update(generate.renewed_page(page, options, {**readme.BLOCKS, **reference.BLOCKS}))
     if not args.check:
         generate.write(files)
         checked = f"; checked by {' and '.join(asked)}" if asked else ""

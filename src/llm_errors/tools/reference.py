@@ -97,7 +97,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     " it repeats of the request; `full` (or `true`): without credentials; `false`: no message",
     "message_rules": "allow rules that match on error-message text",
     "rules_file": "path of your own rules (TOML)",
-    "disabled_sdks": "SDKs to leave alone, separated by commas: `openai,groq`",
+    "disabled_sdks": "SDKs to leave alone, separated by commas: `openai,anthropic`",
     "logs": "emit one log record per failure, at most ten a second",
     "token_usage": "record the histogram `gen_ai.client.token.usage`",
 }
