@@ -1,4 +1,4 @@
-"""The contract between observing a call and telling of it: what a call is, how it ended, and who records both.
+"""The contract between `instrument` and `telemetry`: what a call is, how it ended, and the recorder of both.
 
 No SDK, no OpenTelemetry.
 """
@@ -10,62 +10,62 @@ from llm_errors.extract.answer import Answer, Reader
 
 
 class CallInfo(NamedTuple):
-    """What is known of a call when it begins; the third argument of a `failure_hook`."""
+    """What is known about a call when it begins. The third argument of a `failure_hook`."""
 
     sdk: str
     """The SDK's name, as in `LLM_ERRORS_DISABLED_SDKS`."""
     distribution: str
-    """The PyPI distribution, as peers name it in their dependencies."""
+    """The PyPI distribution of the SDK, as other instrumentations declare it in their dependencies."""
     dialect: str
-    """The wire dialect of its answers and errors, such as `openai`."""
+    """The wire dialect of answers and errors, such as `openai`."""
     provider: str
     """`gen_ai.provider.name`."""
     operation: str
     """`gen_ai.operation.name`."""
     model: str | None
-    """The model that was asked for; None where the call names none."""
+    """The requested model; None if the call names no model."""
     stream: bool
     address: str | None
-    """The server's host name, where it is known."""
+    """The host name of the server, if it is known."""
     port: int | None
     reader: Reader
-    """What reads the answer; internal."""
+    """Reads the answer. Internal."""
     native_span: bool = False
-    """Whether the SDK has made a span of its own for this call, sampled or not, and it is current."""
+    """Whether the SDK itself created a span for this call and made it current; it may be unsampled."""
     background: bool = False
-    """Whether the caller asked for a job that goes on when the SDK has returned."""
+    """Whether the caller requested a background job, which continues after the SDK has returned."""
 
 
 class CallOutcome(NamedTuple):
-    """How a call ended: what the sink is told, once."""
+    """How a call ended. The recorder receives it once per call."""
 
     info: CallInfo
     evidence: Evidence | None
     cancelled: bool
     answer: Answer
     duration: float
-    """Seconds."""
+    """In seconds."""
     ago: float
-    """Seconds since then: an answer may be judged later than it came."""
+    """Seconds since the call ended: an answer may be read later than it arrived."""
     time_to_first_chunk: float | None
     retries: int
     counted: bool = False
-    """Whether a layer below has counted the call already: then only the failure is new."""
+    """Whether a nested SDK call was counted already. Then only the failure is counted."""
 
 
 class CallRecorder(Protocol):
-    """Where calls are reported to."""
+    """Receives the beginning and the end of every call."""
 
     def open(self, info: CallInfo) -> Any:
-        """A call begins: find its span, or make one and make it current. None where instrumentation is suppressed."""
+        """A call begins: find its span, or create one and make it current. None if instrumentation is suppressed."""
         ...
 
     def leave(self, scope: Any) -> None:
-        """The SDK's code no longer runs in this context: a span that `open` made is current no more."""
+        """The SDK's code no longer runs in this context: stop making the span from `open` current."""
         ...
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
-        """An attempt failed that the SDK's own retry hides."""
+        """An attempt failed, and the SDK retries it by itself."""
         ...
 
     def close(self, scope: Any, ending: CallOutcome) -> None:

@@ -1,4 +1,4 @@
-"""The decision: rows over evidence, and `classify`, which reads a failure first. Standard library only."""
+"""Chooses the rule that classifies a failure: `decide` takes Evidence, `classify` any failure. Standard library only."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,21 +18,21 @@ Precedence = tuple[int, int, bool, int, int, int]
 
 
 def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
-    """The class of a failure, or None when it is none.
+    """Classify a failure. The result is None if it is not a failure.
 
-    `failure` is an exception, an SDK's response object, or the same as a plain dict. `provider` is a value of
-    `gen_ai.provider.name`; it helps where the failure itself does not tell who wrote it. `partial_output` says that a
-    part of the answer has reached the caller: the call is not retryable then. The caller's own cancellation is no
-    failure. Never raises.
+    `failure` is an exception, an SDK's response object, or the response as a plain dict. `provider` is a value of
+    `gen_ai.provider.name`; it is used if the failure itself does not identify the provider. `partial_output` means that
+    part of the answer has reached the caller; the call is then not retryable. Cancellation by the caller is not a
+    failure. This function never raises.
     """
     try:
         return _classify(failure, provider or "", partial_output)
-    except Exception:  # noqa: BLE001 - the promise of this function; the failure is one, whatever it is made of
+    except Exception:  # noqa: BLE001 - this function never raises; a failure that cannot be read is still a failure
         return unreadable("thrown")
 
 
 def unreadable(channel: str) -> Classification:
-    """The verdict over a failure at which our own reading or decision failed."""
+    """The classification of a failure for which reading or classifying raised an exception."""
     return Classification(ErrorClass.UNKNOWN, "other", channel, "exception", "common.unreadable")
 
 
@@ -58,10 +58,10 @@ def decide(
     partial_output: bool = False,
     redaction: Callable[[str], str] = redact,
 ) -> Classification | None:
-    """The row with the highest precedence decides; the user's own rows outrank ours. None if a user's row says healthy.
+    """Classify by the matching rule with the highest precedence. Rules of the user come before the shipped rules.
 
-    `messages` switches the rows on that match a provider's text: they read it as it came. `redaction` says what of it
-    the verdict may repeat.
+    The result is None if a rule of the user says that the call is healthy. `messages` enables the rules that match the
+    provider's message; they read it unredacted. `redaction` is applied to the message in the result.
     """
     signals = _signals(evidence, messages)
     row = _best(own, Signals(evidence, messages)) if own else None
@@ -72,9 +72,9 @@ def decide(
     partial = partial_output or evidence.partial_output
     retryable = HANDLING[error_class].retryable and (error_class, reason) not in FINAL_REASONS
     if reason == "daily_quota" and "retry_after_header" in evidence.facts and evidence.retry_after is not None:
-        retryable = True  # a day that rolls: the provider says itself when to come back
+        retryable = True  # a rolling day: the provider states when to retry
     if evidence.status == 402 and evidence.retry_after is not None:
-        retryable = True  # the provider says itself when to come back
+        retryable = True  # the provider states when to retry
     return Classification(
         error_class=error_class,
         reason=reason,
@@ -91,12 +91,12 @@ def decide(
 
 
 def _is_message(evidence: Evidence, row: Rule) -> bool:
-    """Whether the text is an error's. One in place of an answer is that only if its words say so: else a model wrote it."""
+    """Whether the text is an error message. Text in place of an answer may be a model's, unless a text rule matched."""
     return "unexpected_body" not in evidence.facts or row.evidence == "message"
 
 
 def _code(signals: Signals, row: Rule) -> str:
-    """The raw value that decided, or else the most specific one there is."""
+    """The raw value that the rule matched, or else the most specific code."""
     evidence = signals.evidence
     decided = next((code for spelt, code in signals.all_codes.items() if row.decided_by(spelt)), "")
     natural = evidence.finish_reason or evidence.block_reason
@@ -109,13 +109,13 @@ _NAME = re.compile(r"[A-Za-z_.]*|\d{1,9}")
 
 
 def _told_code(code: str) -> str:
-    """The printable part of a code; a server may have put a sentence in its place."""
+    """The printable part of a code. It is redacted if it is a sentence, which some servers send instead of a code."""
     told = printable(code)
     return told if _NAME.fullmatch(told) else redact(told)[:CODE_LIMIT]
 
 
 def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:
-    """Every row that holds, in the order of precedence: the first decides. For people; `decide` needs only the best."""
+    """Every matching rule, in the order of precedence; the first one wins. `llm-errors explain` prints them."""
     found: dict[str, Rule] = {}
     literal = Signals(evidence, messages)
     for index, signals in ((own or {}, literal), (INDEX, _signals(evidence, messages))):
@@ -127,7 +127,7 @@ def considered(evidence: Evidence, *, own: Index | None = None, messages: bool =
 
 
 def _signals(evidence: Evidence, messages: bool) -> Signals:
-    """The evidence as our own rows see it. A user's row is taken at its word: its status is that of the response."""
+    """The evidence for the shipped rules. (For a user's rule, `status` always means the status of the response.)"""
     dialect = evidence.dialect if not evidence.dialect or evidence.dialect in DIALECTS else "openai"
     signals = Signals(evidence, messages, dialect)
     rows = (row for code in signals.codes for row in INDEX.get(("code", code), ()))
@@ -137,7 +137,7 @@ def _signals(evidence: Evidence, messages: bool) -> Signals:
 
 
 def _precedence(row: Rule, depth: int, place: int) -> Precedence:
-    """A row with a text refines the rows of its status: it comes before every other of the same rank and weight."""
+    """A sort key. At the same rank and weight, a rule that matches a text comes before the others."""
     return row.rank, row.weight, bool(row.says), depth, -place, row.conditions
 
 
@@ -153,7 +153,7 @@ def _best(index: Index, signals: Signals) -> Rule | None:
 
 
 def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int]]:
-    """Rows found by a key of the evidence, with the depth in the chain of causes and the place in a list of names."""
+    """Rules found by a key of the evidence, with the depth in the chain of causes and the position in a list of names."""
     e = signals.evidence
     for place, code in enumerate(signals.all_codes):
         yield from ((row, 0, place) for row in index.get(("code", code), ()))
@@ -171,7 +171,7 @@ def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int
 
 
 def _foreign(chain: tuple[tuple[str, ...], ...]) -> bool:
-    """Whether an exception that is neither an SDK's nor a network error has a part in the chain."""
+    """Whether the chain contains an exception that is neither from an SDK nor a network error."""
     return any(not causes.is_transport(names) and not causes.dialect_of(names) for names in chain)
 
 
@@ -187,7 +187,7 @@ _FALLBACKS = {
 
 
 def _fallback(evidence: Evidence) -> Rule:
-    """UNKNOWN, by what is known at least."""
+    """The rule for a failure that no other rule matches: UNKNOWN, with the most specific reason."""
     if evidence.embedded:
         return _FALLBACKS["unexpected_body"]
     if evidence.exceptions:

@@ -1,7 +1,7 @@
-"""What is known about a failed call (`Evidence`), and the verdict over it (`Classification`).
+"""What is known about a failed call (`Evidence`), and how it is classified (`Classification`).
 
-Both are frozen and hold primitives only, so that a stored case *is* an evidence, and nothing keeps an exception or a
-body alive. Standard library only.
+Both are frozen and hold primitive values only. They can be stored as they are, and keep no exception or response body alive.
+Standard library only.
 """
 
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from llm_errors.taxonomy import ErrorClass
 
 @dataclass(frozen=True)
 class Evidence:
-    """One failure (or suspect answer), stripped of everything that belongs to an SDK.
+    """One failure or suspect answer, without any object of an SDK.
 
-    `dialect` is the wire dialect the facts are written in (`openai`, `anthropic`, `google`, ...; empty when unknown).
-    `exceptions` is the chain from the raised exception to its root cause, each link the names along its MRO as
-    `package.Class` (httpx2 counts as httpx, httpcore2 as httpcore), so that no row needs an import.
+    `dialect` is the wire dialect of codes and messages (`openai`, `anthropic`, `google`, ...; empty when unknown).
+    `exceptions` is the chain from the raised exception to its root cause. Each item lists the classes of its MRO as
+    `package.Class` (httpx2 counts as httpx, httpcore2 as httpcore), so that rules can match classes without importing them.
     `codes` are the provider's own codes, most specific first. `facts` are findings about the content, such as
-    `refusal`. `embedded` says that an error object came inside HTTP 200. `retry_after` is in seconds.
+    `refusal`. `embedded` is true if an error object arrived inside an HTTP 200 response. `retry_after` is in seconds.
     """
 
     channel: str = "thrown"
@@ -42,13 +42,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Classification:
-    """The verdict over one failed call.
+    """The classification of one failed call.
 
-    `evidence` is the kind of fact that decided (`code`, `finish_reason`, `exception`, `status`, `message`, `content`)
-    and `rule` the id of the row. `code` is the raw provider code or finish reason (at most 64 printable characters).
-    `message` is the provider's own message field or the transport error's text, redacted and clipped to 256 characters.
-    `retry_after` is in seconds, finite, 0 to 3600. `partial_output` says that a chunk had reached the caller: a retry
-    would repeat text.
+    `rule` is the id of the winning rule and `evidence` the kind of fact it matched (`code`, `finish_reason`, `exception`,
+    `status`, `message`, `content`). `code` is the raw provider code or finish reason (at most 64 printable characters).
+    `message` is the message field of the provider's error or the text of the transport error, redacted and clipped to 256
+    characters. `retry_after` is in seconds, finite, 0 to 3600. `partial_output` is true if part of the answer had reached
+    the caller: a retry would repeat text.
     """
 
     error_class: ErrorClass

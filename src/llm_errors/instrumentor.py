@@ -1,6 +1,6 @@
-"""`LLMErrorsInstrumentor`: where adapters, decision and telemetry meet.
+"""`LLMErrorsInstrumentor`: connects the adapters to classification and telemetry.
 
-Importing it imports OpenTelemetry's API and no SDK.
+Importing it imports the OpenTelemetry API, but no LLM SDK.
 """
 
 import logging
@@ -38,17 +38,17 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     """Observes the model calls of every installed SDK.
 
     `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`,
-    `disabled_sdks`, `logs`, `token_usage`), `tracer_provider`, `meter_provider`, `logger_provider`, `failure_hook`,
-    called for every classified failure before its span ends with the span (None where there is none), the
-    `Classification` and the `CallInfo`, and `strict`, which lets a failure of our own reach the caller (for tests).
+    `disabled_sdks`, `logs`, `token_usage`), and also `tracer_provider`, `meter_provider`, `logger_provider`,
+    `failure_hook` and `strict`. The hook is called for every classified failure before the span ends. It receives the span
+    (None if there is no span), the `Classification` and the `CallInfo`. `strict` raises internal errors; it is for tests.
     """
 
     patcher: Patcher | None = None
 
-    if TYPE_CHECKING:  # what `BaseInstrumentor.instrument(**kwargs)` takes here, for editors and type checkers
+    if TYPE_CHECKING:  # the keywords of `instrument(**kwargs)`, for editors and type checkers
 
         def __new__(cls) -> Self:
-            """The one instance there is."""
+            """The only instance."""
 
         def instrument(
             self,
@@ -68,13 +68,13 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
             skip_dep_check: bool = False,
             raise_exception_on_conflict: bool = False,
         ) -> None:
-            """Start observing; every keyword is described above."""
+            """Start observing. The class docstring describes the keywords."""
 
         def uninstrument(self) -> None:
-            """Stop observing, and restore the SDKs' classes exactly."""
+            """Stop observing, and restore the classes of the SDKs exactly."""
 
     def instrumentation_dependencies(self) -> Collection[str]:
-        """Nothing is required: an SDK that is not installed is skipped, another version is patched as far as it fits."""
+        """No SDK is required: a missing one is skipped, and of an untested version the known functions are patched."""
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:
@@ -99,7 +99,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
 
 
 def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:
-    """Where verdicts go, with the providers that `given` names or else the global ones; and its instruments."""
+    """The recorder and its instruments, with the OpenTelemetry providers in `given` or else the global ones."""
     scope = (semconv.SCOPE, __version__)
     tracer = trace.get_tracer(*scope, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL)
     log = None
@@ -119,7 +119,7 @@ def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder,
 
 
 def _own_rules(path: str) -> Index | None:
-    """The user's own rows. A file with a problem disables itself with one error, and never the instrumentation."""
+    """The user's rules. A file with a problem is ignored as a whole and logged; the instrumentation stays active."""
     if not path:
         return None
     from llm_errors.rules import user as user_rules

@@ -1,4 +1,4 @@
-"""Every SDK that is observed and every provider that is told apart: one table, from which all other lists derive.
+"""The table of observed SDKs and known providers, from which all other lists derive.
 
 Adapters, `classify`, `explain`, recovery, `doctor`, rule files and the tests' lists read these rows. Standard library only.
 """
@@ -9,36 +9,36 @@ from functools import lru_cache
 from typing import Final
 
 DEFAULT_BACKOFF: Final = 30.0
-"""Seconds before the second attempt after a rate limit, where a provider's row names no other delay."""
+"""Seconds before the second attempt after a rate limit, if the row of the provider names no other delay."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """A client class that is patched: the topmost concrete class of a chain, the sync one of a pair.
+    """A client class that is patched: the topmost concrete class, and the sync one if there is an async twin.
 
-    `provider` is set where the class alone tells who answers; otherwise the host does.
+    `provider` is set if the class always talks to one provider; otherwise the host decides.
     """
 
     module: str
     name: str
     provider: str = ""
     methods: tuple[str, ...] = ()
-    """Of a resource class: the methods that are model calls, each with a twin that ends in `_async`."""
+    """For a resource class: the methods that are model calls. Each has a twin that ends in `_async`."""
 
     @property
     def pair(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Module and class, sync and async."""
+        """The sync and the async class, each as module and name."""
         return (self.module, self.name), (self.module, f"Async{self.name}")
 
 
 @dataclass(frozen=True)
 class Sdk:
-    """An SDK, or one generation of it that is observed in its own way.
+    """An SDK, or one generation of it that needs a row of its own.
 
-    `name` is what `LLM_ERRORS_DISABLED_SDKS` takes; `distribution` the name on the package index; `versions` the range
-    that the tests cover, as a version specifier; `package` the module that holds its clients; `dialect` the wire
-    dialect of its answers and errors; `family` the adapter that observes it; `provider` who answers where neither
-    class nor host tells; `raises_from` further packages whose exceptions come out of its calls.
+    `name` is the name in `LLM_ERRORS_DISABLED_SDKS`, `distribution` the name on PyPI, and `versions` the tested range, as a
+    version specifier. `package` is the module that contains the clients, `dialect` the wire dialect of answers and errors,
+    and `family` the adapter that observes the SDK. `provider` is used if neither the class nor the host identifies the
+    provider. `raises_from` lists other packages from which its calls raise exceptions.
     """
 
     name: str
@@ -50,30 +50,29 @@ class Sdk:
     provider: str
     clients: tuple[Client, ...] = ()
     variants: tuple[tuple[str, str], ...] = ()
-    """Classes that inherit from one of `clients` and tell another provider: name and provider."""
+    """Subclasses of `clients` that talk to another provider: class name and provider."""
     raises_from: tuple[str, ...] = ()
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The top packages its exceptions come from; two levels in the `google` namespace."""
+        """The top-level packages of its exceptions; in the `google` namespace, the two topmost levels."""
         parts = self.package.split(".")
         own = ".".join(parts[:2]) if parts[0] == "google" else parts[0]
         return (own, *self.raises_from)
 
     @property
     def provider_by_class(self) -> dict[str, str]:
-        """Sync class name -> provider, where the class decides."""
+        """Name of the sync class -> provider, for classes that always talk to one provider."""
         return {**{c.name: c.provider for c in self.clients if c.provider}, **dict(self.variants)}
 
 
 @dataclass(frozen=True)
 class Provider:
-    """Who answers a call, under the value of `gen_ai.provider.name`: the GenAI conventions' where they have one.
+    """A provider. `name` is the value of `gen_ai.provider.name`, from the GenAI conventions if they define one.
 
-    `dialect` is the dialect of its own API. `hosts` are host suffixes of whole labels (a suffix that begins with a dash
-    may stand inside a label); `host_begins` narrows them. `aliases` are names that frameworks and people use. `models`
-    are beginnings of model names that only this provider's models have. `backoff` is the delay in seconds before the
-    second attempt after a rate limit.
+    `dialect` is the wire dialect of its API. `hosts` are host suffixes; they match whole labels, unless they begin with a
+    dash. `host_begins` is a prefix that the host must also have. `aliases` are other names in use. `models` are prefixes
+    that only models of this provider have. `backoff` is the delay in seconds before the second attempt after a rate limit.
     """
 
     name: str
@@ -81,7 +80,7 @@ class Provider:
     hosts: tuple[str, ...] = ()
     host_begins: str = ""
     port: int | None = None
-    """The port on which a server that people run themselves listens."""
+    """The default port of a self-hosted server."""
     aliases: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     backoff: float = DEFAULT_BACKOFF
@@ -92,13 +91,13 @@ _GENAI = ("google.api_core", "google.auth", "grpc")
 
 
 def _openai_like(name: str, distribution: str, versions: str, package: str, client: str, provider: str) -> Sdk:
-    """A Stainless SDK of one client class that speaks openai's dialect."""
+    """A Stainless SDK with one client class and the openai dialect."""
     clients = (Client(f"{package}._client", client, provider),)
     return Sdk(name, distribution, versions, package, "openai", "stainless", provider, clients)
 
 
 def _mistral(package: str, versions: str, provider: str) -> Sdk:
-    """mistralai, or its copy for a cloud: the same classes in another package."""
+    """mistralai, or its copy of the same classes for Azure or Google Cloud."""
     chat = ("complete", "stream")
     clients = (
         Client(f"{package}.chat", "Chat", methods=chat),
@@ -132,7 +131,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     _openai_like("fireworks", "fireworks-ai", ">=1,<2", "fireworks", "Fireworks", "fireworks_ai"),
     Sdk("google-genai", "google-genai", ">=1.30,<4", "google.genai", "google", "google_genai", "gcp.gemini",
         raises_from=_GENAI),
-    # Interactions are observed in a way of their own: a generated stack since 2.0, a Stainless client before.
+    # google-genai implements interactions separately: as generated code since 2.0, as a Stainless client before.
     Sdk("google-genai", "google-genai", ">=2,<4", "google.genai._gaos", "google", "google_interactions", "gcp.gemini"),
     Sdk("google-genai", "google-genai", ">=1.55,<2", "google.genai._interactions", "google", "stainless", "gcp.gemini",
         clients=(Client("google.genai._interactions._client", "GeminiNextGenAPIClient"),)),
@@ -192,17 +191,17 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
 
 _BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}
 _RAISED_ELSEWHERE: Final = {"litellm": "openai", "mistralai": "mistral", "cohere": "cohere"}
-"""SDKs whose calls are not observed and whose exceptions are read. litellm writes every provider's errors as openai does."""
+"""SDKs that are not observed, but whose exceptions are read. litellm converts all errors to the openai dialect."""
 _DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | _RAISED_ELSEWHERE
 
 
 def names(sdks: Iterable[Sdk] = SDKS) -> tuple[str, ...]:
-    """The names of SDKs, each once."""
+    """The names of the SDKs, without duplicates."""
     return tuple(dict.fromkeys(sdk.name for sdk in sdks))
 
 
 def sdk(name: str) -> Sdk:
-    """The first row of an SDK; raises `KeyError` for a name that has none."""
+    """The first row of an SDK. Raises `KeyError` for an unknown name."""
     for row in SDKS:
         if row.name == name:
             return row
@@ -210,24 +209,24 @@ def sdk(name: str) -> Sdk:
 
 
 def provider(name: str) -> Provider | None:
-    """The row of a provider, by the convention's name or another that is in use, whatever its case."""
+    """The row of a provider, by its name or an alias. Case is ignored."""
     return _BY_NAME.get(name.strip().lower())
 
 
 def dialect_of_provider(name: str) -> str:
-    """The wire dialect of a provider's own API: one that is not known speaks openai's; empty for no name."""
+    """The wire dialect of a provider: `openai` for an unknown one, empty for an empty name."""
     row = _BY_NAME.get(name)
     return row.dialect if row is not None else "openai" if name else ""
 
 
 def dialect_of_package(root: str) -> str:
-    """The wire dialect of the SDK that exceptions of a package come from; empty for a package that is none of an SDK's."""
+    """The wire dialect of the SDK to which a top-level package belongs; empty if it belongs to none."""
     return _DIALECT_BY_ROOT.get(root, "")
 
 
 @lru_cache(maxsize=256)
 def provider_of_host(host: str | None, port: int | None) -> str:
-    """The name of the provider that answers at a host; empty for an unknown one."""
+    """The name of the provider at a host; empty for an unknown host."""
     name = (host or "").lower().rstrip(".")
     for row in PROVIDERS:
         if any(_ends(name, suffix) for suffix in row.hosts) and name.startswith(row.host_begins):
@@ -240,6 +239,6 @@ def _ends(host: str, suffix: str) -> bool:
 
 
 def provider_of_model(model: str) -> Provider | None:
-    """The provider whose models alone are called so, in any part of a path such as `models/gemini-3`."""
+    """The provider to which a model name belongs. Each part of a path, for example `models/gemini-3`, is checked."""
     parts = model.lower().split("/")
     return next((row for row in PROVIDERS if row.models and any(p.startswith(row.models) for p in parts)), None)

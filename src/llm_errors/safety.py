@@ -1,6 +1,7 @@
-"""Our own failures: never the application's, logged once per place, counted; in strict mode (tests) raised.
+"""Internal errors of llm-errors: logged once per place, counted, and never raised into the application's call.
 
-`quietly` is what stands between every edge of the application's call and our code. Standard library only.
+Every entry point from application code is wrapped in `quietly`. In strict mode, which tests use, internal errors are raised.
+Standard library only.
 """
 
 import logging
@@ -12,7 +13,7 @@ R = TypeVar("R")
 
 
 class _State:
-    """What `configure` sets, for the whole process."""
+    """The state that `configure` sets for the whole process."""
 
     strict = False
     count: Callable[[str], Any] | None = None
@@ -24,24 +25,24 @@ _state.seen = set()
 
 
 def configure(*, strict: bool, count: Callable[[str], Any] | None) -> None:
-    """Set strict mode, and the counter of `llm_instrumentation_errors_total`; forget which places have been logged."""
+    """Set strict mode, and the counter of `llm_instrumentation_errors_total`; forget which places were logged."""
     _state.strict, _state.count, _state.seen = strict, count, set()
 
 
 def quietly(place: str, default: R, call: Callable[..., R], *args: Any) -> R:
-    """The call's result, or `default` if our code fails.
+    """The result of `call`, or `default` if it raises.
 
-    An exception that is no `Exception`, such as SystemExit, passes.
+    An exception that is not an `Exception`, for example SystemExit, is not caught.
     """
     try:
         return call(*args)
-    except Exception as error:  # noqa: BLE001 - the promise: a bug of ours is never the application's
+    except Exception as error:  # noqa: BLE001 - an internal error must not reach the application
         report_internal_error(place, error)
         return default
 
 
 def report_internal_error(place: str, error: Exception) -> None:
-    """Log and count a failure of our own that has just been caught; in strict mode raise it again."""
+    """Log and count an internal error that was just caught. In strict mode, raise it again."""
     if _state.strict:
         raise error
     if place not in _state.seen:
@@ -50,7 +51,7 @@ def report_internal_error(place: str, error: Exception) -> None:
     if _state.count is not None:
         try:
             _state.count(place)
-        except Exception:  # noqa: BLE001 - counting our failures must not become one
+        except Exception:  # noqa: BLE001 - counting an internal error must not raise another
             _state.count = None
 
 

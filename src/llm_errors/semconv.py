@@ -1,16 +1,16 @@
-"""Every attribute, metric and label name that the package writes, once. Standard library only.
+"""The names of all attributes, metrics and labels that the package writes. Standard library only.
 
-`gen_ai.*`, `error.type`, `exception.type` and `server.*` are the OpenTelemetry conventions' (GenAI conventions,
-followed at `SCHEMA_URL`); `llm.*` are this package's own.
+`gen_ai.*`, `error.type`, `exception.type` and `server.*` are names of the OpenTelemetry semantic conventions at
+`SCHEMA_URL`; `llm.*` are names of this package.
 """
 
 from typing import Final
 
 SCOPE: Final = "llm_errors"
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.41.0"
-"""A release whose GenAI conventions have every name of theirs below, the time to the first chunk among them."""
+"""A release of the conventions that defines every OpenTelemetry name below, including the time to the first chunk."""
 
-# --- OpenTelemetry's own ---
+# --- names of OpenTelemetry ---
 OPERATION: Final = "gen_ai.operation.name"
 PROVIDER: Final = "gen_ai.provider.name"
 REQUEST_MODEL: Final = "gen_ai.request.model"
@@ -49,7 +49,7 @@ ERROR_FINGERPRINT: Final = "llm.error.fingerprint"
 RETRY_COUNT: Final = "llm.retry.count"
 FAILURE_EVENT: Final = "llm.call.failure"
 LOGS_LEFT_OUT: Final = "llm.log.left_out"
-"""On a log record: how many were left out by the limit since the last one."""
+"""On a log record: how many records the rate limit dropped since the last one."""
 
 # --- metrics ---
 CALLS: Final = "llm_calls_total"
@@ -71,5 +71,5 @@ IN_BAND: Final = "in_band"
 
 
 def prometheus_label(name: str) -> str:
-    """The attribute's label name under Prometheus' underscore strategies."""
+    """The label name of an attribute under the underscore strategies of the Prometheus exporters."""
     return name.replace(".", "_")

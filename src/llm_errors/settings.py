@@ -1,6 +1,6 @@
-"""The settings: from keyword arguments, else from the environment, else the default.
+"""The settings: keyword arguments first, then the environment, then the defaults.
 
-A bad value is warned about, then ignored.
+An invalid value is ignored with a warning.
 """
 
 import logging
@@ -21,13 +21,13 @@ _MESSAGE_ALIASES = {word: FULL if yes else NO_MESSAGE for word, yes in _BOOLEANS
 
 @dataclass(frozen=True)
 class Settings:
-    """Every setting; each is also `LLM_ERRORS_<NAME>` in the environment and a keyword of `instrument`.
+    """All settings. Each is a keyword of `instrument` and the environment variable `LLM_ERRORS_<NAME>`.
 
-    `spans`: `auto` makes a span where none is current, `adopt` writes onto others' only, `off` neither.
-    `capture_message`: what is exported of the provider's message: `redacted` leaves out what it repeats of a request and
-    every credential, `full` credentials alone, `false` the whole message. `message_rules`: rules that match a provider's
-    text may decide. `rules_file`: the user's own rules. `disabled_sdks`: names of SDKs to leave alone. `logs`: emit a log
-    record per failure. `token_usage`: record the conventions' histogram of tokens.
+    `spans`: `auto` creates a span for a call that has none, `adopt` annotates spans of other instrumentations only, `off`
+    does neither. `capture_message`: how much of the provider's message is exported. `redacted` removes credentials and what
+    the message repeats from the request, `full` removes credentials only, `false` exports no message. `message_rules`: allow
+    rules that match the message. `rules_file`: the path of the user's rules. `disabled_sdks`: names of SDKs that are not
+    observed. `logs`: emit a log record per failure. `token_usage`: record the token histogram of the GenAI conventions.
     """
 
     spans: str = "auto"
@@ -43,11 +43,11 @@ OTHER_KEYWORDS = frozenset(
     ("tracer_provider", "meter_provider", "logger_provider", "failure_hook", "strict", "skip_dep_check",
      "raise_exception_on_conflict")
 )  # fmt: skip
-"""Keywords of `instrument` that are no settings: ours, and those that OpenTelemetry gives every instrumentor."""
+"""Keywords of `instrument` that are not settings, including those that OpenTelemetry gives every instrumentor."""
 
 _NAMES = frozenset(field.name for field in fields(Settings))
 _warned: set[str] = set()
-"""The unknown names that have been warned about."""
+"""Unknown names for which a warning was logged."""
 
 
 def read(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, sdks: tuple[str, ...] = ()) -> Settings:
@@ -66,7 +66,7 @@ def read(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, sdk
 
 
 def unknown_names(given: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """The keywords of `instrument`, and the variables that begin as ours do, which name no setting."""
+    """Keywords of `instrument` and `LLM_ERRORS_` variables that are not settings."""
     variables = (name for name in environ if name.startswith(PREFIX))
     return [
         *sorted(name for name in variables if name[len(PREFIX) :].lower() not in _NAMES),
@@ -75,7 +75,7 @@ def unknown_names(given: Mapping[str, Any], environ: Mapping[str, str]) -> list[
 
 
 def warn_of_unknown_names(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> None:
-    """Warn once of each name that is no setting: it may be a misspelt one."""
+    """Warn once about each name that is not a setting: it may be misspelt."""
     for name in unknown_names(given, os.environ if environ is None else environ):
         if name not in _warned:
             _warned.add(name)
@@ -84,7 +84,7 @@ def warn_of_unknown_names(given: Mapping[str, Any], environ: Mapping[str, str] |
 
 
 class _Source:
-    """One value by its name, and the warning that names the setting and what is allowed."""
+    """Looks up one setting, and warns about an invalid value with the name of the setting and the allowed values."""
 
     def __init__(self, given: Mapping[str, Any], environ: Mapping[str, str]) -> None:
         self._given, self._environ = given, environ

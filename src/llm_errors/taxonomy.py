@@ -1,13 +1,13 @@
 """The 13 error classes, each with exactly one handling rule, and the closed vocabulary of reasons.
 
-This is the only source: README tables, alert rules, dashboards and tests are derived from it. Standard library only.
+README tables, alert rules, dashboards and tests derive from this module. Standard library only.
 
     thrown or in-band failure
-    ├── reliability   TRANSPORT  TIMEOUT  RATE_LIMITED  SERVER                the provider's fault: burns the budget
-    ├── correctness   BAD_REQUEST  AUTH  NOT_FOUND  CALL_BUDGET  TOOL_PROTOCOL  ours: the owning team repairs it
-    ├── policy        PROMPT_BLOCKED  OUTPUT_BLOCKED                           left out of availability
+    ├── reliability   TRANSPORT  TIMEOUT  RATE_LIMITED  SERVER                provider's fault; uses error budget
+    ├── correctness   BAD_REQUEST  AUTH  NOT_FOUND  CALL_BUDGET  TOOL_PROTOCOL  owning team fixes it
+    ├── policy        PROMPT_BLOCKED  OUTPUT_BLOCKED                           excluded from availability
     │                 TRUNCATED
-    └── review        UNKNOWN                                                 promote recurring patterns
+    └── review        UNKNOWN                                                 add rules for recurring patterns
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from typing import Final
 
 
 class ErrorClass(str, Enum):
-    """What kind of failure a model call ended in; the values are metric label values."""
+    """The class of a failed model call. The values are metric label values."""
 
     TRANSPORT = "TRANSPORT"
     TIMEOUT = "TIMEOUT"
@@ -39,7 +39,7 @@ class ErrorClass(str, Enum):
 
 
 class View(str, Enum):
-    """Which dashboard shows a class, and which route its alerts take."""
+    """Which dashboard shows a class, and where its alerts are routed."""
 
     RELIABILITY = "reliability"
     CORRECTNESS = "correctness"
@@ -48,22 +48,22 @@ class View(str, Enum):
 
 
 class Availability(str, Enum):
-    """What a call of this class is to the availability SLO."""
+    """How a call of this class counts in the availability SLO."""
 
     BAD = "bad"
-    """A valid event that burns the error budget."""
+    """A valid event that consumes the error budget."""
     GOOD = "good"
-    """A valid event that does not."""
+    """A valid event that does not consume the error budget."""
     LEFT_OUT = "left_out"
-    """No valid event: the user caused it."""
+    """Not counted: the user's input caused the failure."""
 
 
 @dataclass(frozen=True)
 class HandlingRule:
-    """The one rule by which a class is shown, told and handled.
+    """How a class is displayed, alerted on and handled. Each class has exactly one rule.
 
-    `retryable` is the default; a reason may narrow it (`FINAL_REASONS`), never widen it.
-    `severity` is that of the alert for the class: `page`, `ticket` or `info`.
+    `retryable` is the default of the class. A reason can make it false (`FINAL_REASONS`), never true.
+    `severity` is the severity of the alert: `page`, `ticket` or `info`.
     """
 
     error_class: ErrorClass
@@ -108,7 +108,7 @@ _RULES = (
 )  # fmt: skip
 
 HANDLING: Final = MappingProxyType({rule.error_class: rule for rule in _RULES})
-"""Class -> its one handling rule, in the order of the taxonomy."""
+"""Class -> its handling rule, in the order of the taxonomy."""
 
 _WORDS = {
     _C.TRANSPORT: "connection_refused dns tls disconnected stream_cut proxy other",
@@ -131,7 +131,7 @@ _WORDS = {
 }
 
 REASONS: Final = MappingProxyType({error_class: tuple(words.split()) for error_class, words in _WORDS.items()})
-"""The closed vocabulary of reasons per class; metric label values."""
+"""The reasons of each class. The vocabulary is closed; the values are metric label values."""
 
 FINAL_REASONS: Final = frozenset(
     {
@@ -141,7 +141,7 @@ FINAL_REASONS: Final = frozenset(
         (ErrorClass.RATE_LIMITED, "request_too_large_for_rate"),
     }
 )
-"""Reasons that a retry cannot cure although their class is retryable by default."""
+"""Reasons for which a retry cannot succeed, although their class is retryable by default."""
 
 ACCOUNT_BUDGET_REASONS: Final = ("insufficient_quota", "billing", "spend_limit")
-"""CALL_BUDGET reasons of the account (they page); the others are a run's own."""
+"""CALL_BUDGET reasons that concern the provider account; they page. The others are limits of a single run."""

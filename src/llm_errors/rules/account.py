@@ -1,7 +1,11 @@
-"""What providers say of an account that cannot pay, in the languages of their markets and in every dialect.
+"""Messages about an account that cannot pay, in nine languages. Every dialect uses these rules.
 
-Few of them have a code of their own for it, and some answer 401, 403 or 429 with a code that only names that status.
-A sentence must state that the account is empty: rate limits only advise to pay more, and their texts match no row here.
+Few providers have an error code for this case, and some answer 401, 403 or 429 with a code that only names that status.
+A phrase must state that the account is empty: messages about rate limits advise the reader to pay more, and must not match.
+
+The English rules, and the Chinese ones of Zhipu (error 1113), new-api, one-api and DeepSeek, were seen in texts of these providers.
+The Japanese, Korean, German, French, Spanish and Portuguese phrases were found in applications that answer 402. No provider's
+documentation was checked for them.
 """
 
 from typing import Final
@@ -14,7 +18,7 @@ _STATUS: Final = frozenset({400, 401, 402, 403, 429, 500})
 
 
 def account(dialect: Dialect) -> tuple[Rule, ...]:
-    """The rows, in a dialect."""
+    """The rules for one dialect."""
     return tuple(dialect.says(row_id, E.CALL_BUDGET, reason, _STATUS, *says) for row_id, reason, *says in _SENTENCES)
 
 
@@ -40,13 +44,13 @@ _SENTENCES: Final = (
     _billing("overdue", "is overdue", "overdue balance", "overdue payment", "overdue bill", "overdue invoice",
             "account overdue", "in arrears", "arrearage", "arrears", "payment is past due", "past due balance",
             "past due invoice", "unpaid invoice", "outstanding balance", "failed payment"),
-    # Gemini 429, StepFun, Baidu: an account that is paid for in advance.
+    # Gemini 429, StepFun, Baidu: a prepaid account.
     _billing("prepaid", "prepaid balance", "prepaid credit", "prepayment credits", "prepaid quota is",
             "prepaid account has"),
-    # SiliconFlow 403 (30011), AIHubMix 403, Novita 403: the way out stands for what is wrong.
+    # SiliconFlow 403 (30011), AIHubMix 403, Novita 403: the message states the remedy instead of the fault.
     _billing("top_up", "top up and try again", "top up your", "top up the account", "top up to continue",
             "top-up your", "please recharge", "recharge your account", "recharge and try again"),
-    # Vercel 403 (customer_verification_required), Anthropic, Hugging Face: no means of payment.
+    # Vercel 403 (customer_verification_required), Anthropic, Hugging Face: the account has no payment method.
     _billing("method", "valid credit card", "valid payment method", "no payment method", "add a payment method",
             "payment instrument", "billing is not active", "billing details are missing", "billing_not_active"),
     # OpenRouter 403, LiteLLM 400, xAI 429, Together 403.
@@ -60,27 +64,27 @@ _SENTENCES: Final = (
           "quota for this billing cycle", "in this billing cycle", "included credits", "free quota has been used up",
           "free tier of the model has been exhausted", "free trial has expired", "trial credits",
           "free allocated quota exceeded"),
-    # Chinese. Zhipu 429 (1113: 您的账户已欠费), Volcengine and Alibaba 400/403.
+    # Chinese. Seen in Zhipu 429 (1113: 您的账户已欠费).
     _billing("zh.arrears", "欠费", "逾期未支付"),
-    # Chinese. DeepSeek 402, SiliconFlow 403, Moonshot 429, Zhipu (余额不足或无可用资源包).
+    # Chinese. Seen in DeepSeek 402 and Zhipu 429 (1113: 余额不足或无可用资源包).
     _billing("zh.balance", "余额不足", "余额已用尽", "餘額不足", "请充值", "無可用資源包", "无可用资源包"),
-    # Chinese. new-api and one-api 401/403: of the user, of the token, of the reservation before the call.
+    # Chinese. Seen in new-api and one-api 401/403: quota of the user, of the token, or reserved before the call.
     _spent("quota.zh", "insufficient_quota",
           "额度不足", "额度已用尽", "额度已用完", "额度用尽", "预扣费额度失败", "配额不足", "免费额度已", "額度不足"),
     # new-api 403 in English: "user quota is not enough", "quota [..] preConsumedQuota [..] is not enough".
     _spent("quota.newapi", "insufficient_quota", "user quota is not enough", "token quota is not enough",
           "token quota is exhausted", "pre-consume quota failed", "preconsumedquota"),
-    # Japanese. 402 of gateways that sell credits to Japanese customers.
+    # Japanese. Found in applications that answer 402, not in a provider's documentation.
     _billing("ja", "残高が不足", "残高不足", "クレジットが不足", "クレジット不足", "クレジットがありません", "料金が未払い", "未払いの請求"),
-    # Korean. 402 of gateways that sell credits to Korean customers.
+    # Korean. Found in applications that answer 402, not in a provider's documentation.
     _billing("ko", "크레딧이 부족", "잔액이 부족", "크레딧 부족", "잔액 부족", "크레딧이 모두 소진", "요금이 미납"),
-    # German. 402 and 400 of resellers that bill a prepaid account.
+    # German. Found in applications that answer 402, not in a provider's documentation.
     _billing("de", "guthaben reicht nicht", "nicht genügend guthaben", "kein guthaben", "guthaben aufgebraucht",
             "guthaben ist aufgebraucht", "nicht ausreichendes guthaben", "offene rechnung"),
-    # French. 402 of resellers that sell credits.
+    # French. Found in applications that answer 402, not in a provider's documentation.
     _billing("fr", "crédits insuffisants", "crédit insuffisant", "solde insuffisant", "crédits épuisés",
             "crédit épuisé", "facture impayée"),
-    # Spanish and Portuguese (saldo, créditos). 402 of gateways for Latin America and Brazil, Maritaca 402.
+    # Spanish and Portuguese. Found in applications that answer 402, not in a provider's documentation.
     _billing("es", "saldo insuficiente", "créditos insuficientes", "crédito insuficiente", "créditos agotados",
             "factura pendiente de pago"),
     _billing("pt", "sem créditos", "créditos esgotados", "saldo esgotado", "fatura em atraso", "fatura vencida"),

@@ -1,1 +1,1 @@
-"""Where verdicts go: spans, counters, log records. One module per destination; `recorder` joins them."""
+"""Records classified calls as spans, metrics and log records. One module per signal; `recorder` combines them."""

@@ -1,7 +1,7 @@
-"""The buckets of the conventions' histograms, and the attribute sets of durations, each with the buckets that hold an exemplar.
+"""Histogram buckets of the GenAI conventions, and the choice of which durations are offered as exemplars.
 
-Of all that fall into a bucket between two collections the OpenTelemetry SDK keeps one, and to offer it one takes longer
-than to count a call. So each bucket is offered the first.
+The OpenTelemetry SDK keeps one exemplar per bucket and collection. Offering one takes longer than counting a call, so only
+the first sampled duration of each bucket is offered.
 """
 
 from bisect import bisect_left
@@ -13,16 +13,16 @@ from opentelemetry.trace import Span
 from llm_errors.telemetry.labels import Labels
 
 BUCKETS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-"""Seconds: the GenAI conventions' advice for `gen_ai.client.operation.duration`, which times to the first chunk share."""
+"""In seconds, as the GenAI conventions recommend for the duration. The time to the first chunk uses the same buckets."""
 TOKEN_BUCKETS = tuple(4**n for n in range(14))
-"""The conventions' advice for `gen_ai.client.token.usage`: 1 to 67,108,864."""
+"""In tokens, 1 to 67,108,864, as the GenAI conventions recommend for `gen_ai.client.token.usage`."""
 
 _NOBODY = trace.set_span_in_context(trace.INVALID_SPAN, Context())
-"""A context that offers no exemplar. An empty one would stand for the current one."""
+"""A context without a span, so that no exemplar is offered. OpenTelemetry replaces an empty context with the current one."""
 
 
 class Durations:
-    """One attribute set."""
+    """The durations of one attribute set: which buckets already have an exemplar."""
 
     __slots__ = ("_offered", "attributes")
 
@@ -31,7 +31,7 @@ class Durations:
         self._offered: set[int] = set()
 
     def context(self, seconds: float, span: Span | None, context: Context | None) -> Context | None:
-        """The context to record a duration in: that of its call, unless an exemplar of its bucket waits for collection."""
+        """The context to record a duration in: the call's, or one without a span if the bucket has an exemplar already."""
         bucket = bisect_left(BUCKETS, seconds)
         if bucket in self._offered:
             return _NOBODY
@@ -40,17 +40,17 @@ class Durations:
         return context
 
     def collected(self) -> None:
-        """What was offered is gone."""
+        """Metrics were collected: every bucket needs a new exemplar."""
         self._offered.clear()
 
 
 class DurationsOfAll(Labels[Durations]):
-    """Those of every attribute set."""
+    """The durations of every attribute set of one histogram."""
 
     def __init__(self, *names: str) -> None:
         super().__init__(Durations, *names)
 
     def collected(self) -> None:
-        """Metrics are being collected."""
+        """Metrics were collected: forget the exemplars of every attribute set."""
         for durations in list(self.values()):
             durations.collected()

@@ -1,7 +1,8 @@
-"""Attribute sets of metrics, made once per combination and bounded in number.
+"""Attribute sets of metrics: created once per combination of values, and limited in number.
 
-The OpenTelemetry SDK folds everything past 2,000 attribute sets of an instrument into one; long before that the model,
-then the reason and the address, at last all the rest becomes `other` here. The class and the outcome never do.
+The OpenTelemetry SDK merges all attribute sets after the first 2,000 of an instrument into one. To keep the class and the
+outcome, this module replaces other values with `other` before that: first the model, then the reason and the address, then
+the provider, the operation and the error type.
 """
 
 from collections.abc import Callable
@@ -10,11 +11,11 @@ from typing import Generic, TypeVar
 from llm_errors import semconv
 
 LIMIT = 1500
-"""Attribute sets from which on the model is `other`."""
+"""From this number of attribute sets on, the model of a new set is `other`."""
 SECOND_LIMIT = 1700
-"""From which on the reason and the address are, too."""
+"""From this number on, the reason and the address are `other` too."""
 LAST_LIMIT = 1800
-"""From which on nothing tells sets apart but class, channel and outcome."""
+"""From this number on, only class, channel and outcome keep their values."""
 OTHER = "other"
 _SECOND = frozenset((semconv.ERROR_REASON, semconv.SERVER_ADDRESS))
 _LAST = frozenset((semconv.PROVIDER, semconv.OPERATION, semconv.ERROR_TYPE))
@@ -25,10 +26,9 @@ Made = TypeVar("Made")
 
 
 class Labels(dict[Values, Made], Generic[Made]):
-    """What belongs to each attribute set of one instrument, by the values of its attributes; what is no string is
-    left out of the set.
+    """Maps the attribute values of one instrument to an object that `make` creates once from the attribute set.
 
-    `make` makes it of the attribute set.
+    A value that is not a string is left out of the attribute set.
     """
 
     def __init__(self, make: Callable[[dict[str, str]], Made], *names: str) -> None:

@@ -1,4 +1,4 @@
-"""One log record per classified failure, at most ten a second; the next one says how many were left out."""
+"""One log record per classified failure, at most ten per second. The next record reports how many were dropped."""
 
 import time
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class FailureLog:
         self._left_out = 0
 
     def emit(self, attributes: Mapping[str, Any], context: Any) -> None:
-        """Emit one record in the span's context, or count it as left out."""
+        """Emit one record in the span's context, or count it as dropped."""
         now = time.monotonic_ns() // 1_000_000_000
         if now != self._second:
             self._second, self._emitted = now, 0
@@ -46,7 +46,7 @@ class FailureLog:
 
 
 def sentence(attributes: Mapping[str, Any]) -> str:
-    """What people read: `RATE_LIMITED/requests from openai gpt-5-mini: <message>`."""
+    """The body of the record, for people: `RATE_LIMITED/requests from openai gpt-5-mini: <message>`."""
     who = " ".join(filter(None, (attributes.get(semconv.PROVIDER), attributes.get(semconv.REQUEST_MODEL))))
     kind = "/".join(filter(None, (attributes.get(semconv.ERROR_CLASS), attributes.get(semconv.ERROR_REASON))))
     what = f"{kind or 'A failure'} from {who or 'an unknown provider'}"

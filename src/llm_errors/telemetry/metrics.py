@@ -1,4 +1,4 @@
-"""The counters and the duration histogram of CONTRACT: call and error counted once, together."""
+"""The counters and histograms of model calls. A call and its error are counted together, once."""
 
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -30,8 +30,9 @@ COUNTERS = (CALLS, ERRORS, RETRIES)
 class Metrics:
     """The package's instruments.
 
-    `observable` are the counters of calls, errors and retries where it is known that their sums will be asked for once:
-    elsewhere they are added to. All of them alike, so that each temporality preference treats them alike.
+    `observable` selects observable counters for calls, errors and retries. It is true only for a MeterProvider of the
+    OpenTelemetry SDK, which asks for each sum once per collection. All three counters are of the same kind, so that a
+    temporality preference treats them the same way.
     """
 
     def __init__(self, meter: Meter, observable: bool) -> None:
@@ -55,7 +56,7 @@ class Metrics:
             explicit_bucket_boundaries_advisory=TOKEN_BUCKETS,
         )
         self.token_usage = False
-        """Whether tokens are recorded: the setting."""
+        """Whether the token histogram is recorded: the setting `token_usage`."""
         self._durations = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS, semconv.ERROR_TYPE)
         self._first_chunks = DurationsOfAll(*_CALL, semconv.SERVER_ADDRESS)
         self._token_labels = Labels(dict, *_CALL, semconv.SERVER_ADDRESS, semconv.TOKEN_TYPE)
@@ -67,17 +68,16 @@ class Metrics:
     def ended(
         self, scope: Scope, ending: CallOutcome, failure: Classification | None, error_type: str | None, context: Any
     ) -> None:
-        """Count a call, and its error with it; the error alone if a layer below has counted the call.
+        """Count a call and its error. If a nested call was counted already, count the error only.
 
-        A duration that a peer measures is not recorded again, nor that of a refused run, which nobody measures as a
-        model call.
+        The duration is not recorded if another instrumentation records it, or if the operation is not a model call.
         """
         info = ending.info
         provider, model, operation = info.provider, info.model, info.operation
         if not ending.counted:
             outcome = semconv.CANCELLED if ending.cancelled else semconv.OK if failure is None else semconv.ERROR
             tally = self._calls.tally
-            if tally is not None:  # as `add` does, without a call of its own for every call
+            if tally is not None:  # the body of `add`, inlined because it runs for every call
                 calls = tally[provider, model, operation, outcome]
                 next(calls.steps)
                 if calls.exemplar is None:
@@ -114,25 +114,25 @@ class Metrics:
                 self._tokens.record(tokens, labels, context)
 
     def retried(self, info: CallInfo, error_class: str) -> None:
-        """Count a hidden attempt."""
+        """Count a failed attempt that the SDK retried."""
         self._retries.add((info.provider, info.model, info.operation, error_class), None, None)
 
     def failed_ourselves(self, place: str) -> None:
-        """Count a failure of our own."""
+        """Count an internal error of llm-errors."""
         self._own.add(1, {semconv.PLACE: place})
 
 
 _MADE: WeakKeyDictionary[MeterProvider, Metrics] = WeakKeyDictionary()
 _SDK = "opentelemetry.sdk.metrics"
-"""Where the class of a provider comes from that asks each instrument once at every collection."""
+"""The module of the OpenTelemetry SDK's MeterProvider, which reads each observable counter once per collection."""
 _STAND_IN = "_ProxyMeterProvider"
-"""The class of what OpenTelemetry's API gives until the application sets the global provider, which then takes its place."""
+"""The class of the placeholder that OpenTelemetry's API returns until the application sets the global provider."""
 
 
 def metrics_of(given: MeterProvider | None) -> Metrics:
-    """The instruments at the given provider, or at the global one.
+    """The instruments of the given provider, or of the global one.
 
-    Where there are some already, those: of a second observable counter by the same name no SDK asks the sums.
+    Existing instruments are reused, because the OpenTelemetry SDK does not read a second observable counter of the same name.
     """
     current = metrics.get_meter_provider()
     provider = current if given is None else given

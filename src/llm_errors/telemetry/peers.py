@@ -1,7 +1,6 @@
-"""Other instrumentations of the same SDK: whether one is active, and whose span the current one is.
+"""Peers, which are other instrumentations of the same SDK: whether one is active, and whether it created the current span.
 
-Peers are recognised by what they say of themselves: the dependencies of their instrumentor, and the attributes of their
-spans.
+A peer is recognised by the dependencies that its instrumentor declares and by the attributes of its spans.
 """
 
 import re
@@ -18,33 +17,33 @@ MODEL_OPERATIONS = frozenset(
     ("chat", "generate_content", "text_completion", "completion", "embeddings", "embedding", "messages", "speech",
      "transcription", "image_generation", "moderation", "rerank")
 )  # fmt: skip
-"""Values of `gen_ai.operation.name` that mean one model call, the conventions' and those that peers use."""
+"""Values of `gen_ai.operation.name` that mean one model call, from the GenAI conventions and from peers."""
 
 INFERENCE_SCOPES = ("com.anthropic.sdk.python", "logfire.openai", "logfire.anthropic")
-"""Scopes whose every CLIENT span is an inference span, with or without attributes by the time we look."""
+"""Scopes in which every CLIENT span is an inference span, even if its attributes are not set yet."""
 
 WITHOUT_DURATION = ("openinference.",)
-"""Modules of instrumentors that have no `gen_ai.client.operation.duration`."""
+"""Modules of instrumentors that do not record `gen_ai.client.operation.duration`."""
 
 _SUPPRESSING = "logfire"
-"""The peer, by its module and the beginning of its scopes, that suppresses instrumentation around the model call itself."""
+"""The peer that suppresses instrumentation around the model call: its module, and the beginning of its scope names."""
 _NATIVE = "com.anthropic.sdk.python"
-"""The scope of the spans that Anthropic's SDK makes itself; it makes them whatever is suppressed."""
+"""The scope of the spans that anthropic 2 creates itself, even if instrumentation is suppressed."""
 
 _OPENINFERENCE_KIND = "openinference.span.kind"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def is_inference(span: Span, own_operation: str = "") -> bool:
-    """Whether a span that still records stands for a model call of someone else's, or for `own_operation`."""
+    """Whether a recording span of a peer represents a model call, or the operation `own_operation`."""
     if not span.is_recording():
         return False
     attributes = getattr(span, "attributes", None)
-    if attributes is None:  # another SDK's span
+    if attributes is None:  # a span of another tracing SDK, without readable attributes
         attributes = {}
     scope = _scope(span)
     if scope == semconv.SCOPE:
-        return False  # our own span around a call that makes another one, in a middleware say
+        return False  # a span of llm-errors: the call was made inside another call, for example in a middleware
     operation = attributes.get(semconv.OPERATION)
     if operation is not None:
         return operation in MODEL_OPERATIONS or operation == own_operation
@@ -54,12 +53,12 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
 
 
 def is_sampled_out(span: Span) -> bool:
-    """Whether a sampler has dropped the span. One of a tracer without a provider repeats its parent's context instead."""
+    """Whether a sampler dropped the span. (A tracer without a provider returns a span with its parent's sampled flag.)"""
     return not span.is_recording() and not span.get_span_context().trace_flags.sampled
 
 
 def suppresses(span: Span) -> bool:
-    """Whether suppression in the context is the doing of a peer around this very call, and so not meant for us."""
+    """Whether a peer suppressed instrumentation around this call. That suppression is not meant for llm-errors."""
     scope = _scope(span)
     inside = scope.startswith(f"{_SUPPRESSING}.") or (scope == _NATIVE and _SUPPRESSING in sys.modules)
     return inside and is_inference(span)
@@ -70,16 +69,16 @@ def _scope(span: Any) -> str:
 
 
 def _is_openlit(scope: str, span: Any) -> bool:
-    """OpenLIT sets a span's attributes after the call; its span's name begins with the operation."""
+    """OpenLIT sets the attributes of its span after the call, but the name of the span begins with the operation."""
     name = getattr(span, "name", "") or ""
     return scope.startswith("openlit") and name.partition(" ")[0] in MODEL_OPERATIONS
 
 
 def active(distribution: str) -> tuple[bool, bool]:
-    """Whether another instrumentor is active for an SDK, and whether one of those records the duration metric.
+    """Whether a peer is active for a distribution, and whether an active peer records the duration metric.
 
-    Asked at every call, since instrumentors come and go without a word; but a process may have dozens of them for other
-    libraries, which need not be looked at again while no further one is loaded.
+    This is checked at every call, because instrumentors can be switched on and off at any time. A process may load dozens of
+    instrumentors for other libraries; those are skipped until another instrumentor class is loaded.
     """
     found = duration = False
     loaded = BaseInstrumentor.__subclasses__()
@@ -99,11 +98,11 @@ def active(distribution: str) -> tuple[bool, bool]:
 
 
 _KNOWN: dict[str, tuple[list[Any], list[Any]]] = {}
-"""By distribution: the instrumentors that were loaded, and those among them that may instrument it."""
+"""By distribution: the instrumentor classes that were loaded, and those of them that may instrument it."""
 
 
 def _may_instrument(cls: Any, distribution: str) -> bool:
-    """Not one of ours or of other libraries. What has not been made yet cannot be asked."""
+    """Whether a class may instrument the distribution. One without an instance may: its dependencies are not known yet."""
     if cls.__module__.startswith("llm_errors."):
         return False
     if cls._instance is None or distribution in _instruments(cls):
@@ -113,9 +112,9 @@ def _may_instrument(cls: Any, distribution: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _instruments(cls: Any) -> frozenset[str]:
-    """The distributions that an instrumentor says it instruments."""
+    """The distributions in the declared dependencies of an instrumentor."""
     try:
         wanted = cls._instance.instrumentation_dependencies()
         return frozenset(m[0].lower() for w in wanted if (m := _NAME.match(w)))
-    except Exception:  # noqa: BLE001 - foreign code; a peer that cannot say is taken not to instrument
+    except Exception:  # noqa: BLE001 - foreign code; a peer that raises counts as one that instruments nothing
         return frozenset()

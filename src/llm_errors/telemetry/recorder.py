@@ -1,4 +1,4 @@
-"""The recorder of the patcher: decides on the class when a call ends, and tells span, counters, log and the user's hook."""
+"""Classifies a call when it ends, and passes the result to the span, the metrics, the log and the user's hook."""
 
 import hashlib
 from collections.abc import Callable
@@ -41,13 +41,13 @@ class Recorder:
         self._redaction = redact_credentials if settings.capture_message == FULL else redact
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
-        """Count an attempt that the SDK's own retry hides."""
+        """Count a failed attempt that the SDK retried by itself."""
         failure = self._verdict(evidence)
         if failure is not None:
             self._metrics.retried(info, failure.error_class.value)
 
     def close(self, scope: spans.Scope, ending: CallOutcome) -> None:
-        """Tell of the end of a call, each destination guarded on its own: the span must end, whatever fails."""
+        """Record the end of a call. Each signal is guarded separately: the span must end even if another signal fails."""
         failure = None if ending.evidence is None else self._verdict(ending.evidence)
         attributes: dict[str, Any] = {}
         context, error_type = scope.context, None
@@ -58,7 +58,7 @@ class Recorder:
             error_type = spans.error_type(ending.evidence, failure)
         try:
             self._metrics.ended(scope, ending, failure, error_type, context)
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("metrics", error)
         try:
             if failure is not None:
@@ -72,7 +72,7 @@ class Recorder:
                 report_internal_error("span", error)
 
     def _verdict(self, evidence: Evidence) -> Classification | None:
-        """The class; a failure over which our own decision fails is one all the same."""
+        """The classification. If classifying raises, the failure is still reported, as UNKNOWN."""
         undecided: Classification | None = unreadable(evidence.channel)
         return quietly("decide", undecided, self._decide, evidence)
 
@@ -80,7 +80,7 @@ class Recorder:
         return decide(evidence, own=self._own_rules, messages=self._settings.message_rules, redaction=self._redaction)
 
     def _attributes(self, failure: Classification, ending: CallOutcome) -> dict[str, Any]:
-        """`llm.error.*`, the same for span and log."""
+        """The `llm.error.*` attributes, which span and log record share."""
         written: dict[str, Any] = {
             semconv.ERROR_CLASS: failure.error_class.value,
             semconv.ERROR_REASON: failure.reason,
@@ -117,7 +117,7 @@ class Recorder:
 
 
 def fingerprint(provider: str, evidence: Evidence) -> str:
-    """A short stable hash of what an UNKNOWN failure is, never of what its message says."""
+    """A short stable hash of an UNKNOWN failure: provider, exception type, status, codes and finish reason, not the message."""
     parts = (
         provider,
         evidence.exception_type,

@@ -1,4 +1,4 @@
-"""The span of a call: someone else's that is current, or one of our own; and what is written on it."""
+"""The span of a call: the current span of another instrumentation, or a new one; and what is written on it."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -24,22 +24,22 @@ Value = Any
 
 
 class Scope:
-    """The span a call is told on, if any. `own` spans are ours to describe, to give a status and to end."""
+    """The span that records a call, if any. If `own` is true, llm-errors created it, sets its status and ends it."""
 
     span: Span | None = None
     ambient: Span | None = None
-    """Where the call is told on no span: the one that was current, to which logs point."""
+    """If no span records the call: the span that was current. Log records refer to it."""
     own = False
     measured = False
-    """Whether a peer measures the call's duration."""
+    """Whether another instrumentation records the duration of the call."""
     context: Context | None = None
-    """The context in which the call is counted, so that exemplars and logs point at its span."""
+    """The context in which the call is counted, so that exemplars and log records refer to its span."""
     token: Any = None
     around: Mapping[str, Value] = MappingProxyType({})
-    """The agent and the conversation that the enclosing span names."""
+    """Attributes of the enclosing span: the name of the agent and the id of the conversation."""
 
     def settled_context(self) -> Context | None:
-        """The context, made for a span of someone else's when there is something to tell in it."""
+        """The context; for an adopted or ambient span it is created when it is first needed."""
         span = self.ambient if self.span is None else self.span
         if self.context is None and span is not None:
             self.context = trace.set_span_in_context(span)
@@ -47,20 +47,23 @@ class Scope:
 
 
 class Spans:
-    """Finds or makes the span of each call."""
+    """Finds or creates the span of each call."""
 
     def __init__(self, tracer: Tracer, mode: str) -> None:
         self._tracer, self._mode = tracer, mode
 
     def open(self, info: CallInfo) -> Scope | None:
-        """Adopt the current span if it is a model call's; else make one, unless a peer does or the setting says no.
+        """Adopt the current span if it belongs to a model call; otherwise create one.
 
-        None where instrumentation is suppressed, but for a peer that means others. What has been done stands in the
-        scope should the next step fail: a span once made must end. One that is not sampled is not made current, which
-        would change what the SDK sends.
+        No span is created if another instrumentation creates it or the setting forbids it. The result is None if
+        instrumentation is suppressed, except by a peer that suppresses other instrumentations only. If a step fails, the
+        scope keeps the results of the steps before it, because a created span must be ended. A span that is not sampled is
+        not made current, because that would change the trace headers that the SDK sends.
         """
         context = context_api.get_current()
-        suppressed = context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN)  # as `is_instrumentation_enabled` asks
+        suppressed = context.get(_SUPPRESSED) or context.get(
+            _SUPPRESSED_PLAIN
+        )  # the check of `is_instrumentation_enabled`
         if suppressed and not peers.suppresses(trace.get_current_span(context)):
             return None
         scope = Scope()
@@ -84,20 +87,20 @@ class Spans:
                     scope.token = context_api.attach(scope.context)
             if scope.span is None and current is not trace.INVALID_SPAN:
                 scope.ambient = current
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("open", error)
         return scope
 
     def leave(self, scope: Scope) -> None:
-        """Our own span is no longer current."""
+        """Stop making the created span current."""
         if scope.token is not None:
             context_api.detach(scope.token)
-            scope.token = None  # it would keep the whole context alive as long as a stream
+            scope.token = None  # the token would keep the whole context alive until a stream ends
 
 
 @lru_cache(maxsize=256)
 def _beginning(info: CallInfo) -> tuple[str, dict[str, Value]]:
-    """The name of a call's span, and the attributes that samplers see."""
+    """The name of the span and the attributes that samplers see."""
     attributes: dict[str, Value] = {semconv.OPERATION: info.operation, semconv.PROVIDER: info.provider}
     if info.model:
         attributes[semconv.REQUEST_MODEL] = info.model[:256]
@@ -111,7 +114,7 @@ def _beginning(info: CallInfo) -> tuple[str, dict[str, Value]]:
 
 
 def _around(enclosing: Span) -> dict[str, Value]:
-    """Agent and conversation of the span that is current when a call begins, so that its failures are found by them."""
+    """Agent and conversation of the span that is current when a call begins, so that failures can be searched by them."""
     attributes = getattr(enclosing, "attributes", None)
     if not attributes:
         return {}
@@ -126,9 +129,9 @@ def write(
     failure: Classification | None,
     failed_with: str | None,
 ) -> None:
-    """Put the end of the call on its span, and end it if it is ours. An adopted span that has ended is left alone.
+    """Write the outcome of the call on its span, and end the span if llm-errors created it.
 
-    `failed_with` is the `error.type`.
+    An adopted span that has ended is not changed. `failed_with` is the `error.type`.
     """
     span = scope.span
     if span is None:
@@ -141,7 +144,7 @@ def write(
         facts = (
             answer.model or None,
             answer.id or None,
-            [*answer.finish_reasons] or None,  # the SDK takes longer over a tuple
+            [*answer.finish_reasons] or None,  # the OpenTelemetry SDK handles a list faster than a tuple
             answer.input_tokens,
             answer.output_tokens,
             ending.time_to_first_chunk,
@@ -169,18 +172,18 @@ _FACTS = (
     semconv.RETRY_COUNT,
     semconv.OUTCOME,
 )
-"""What our own span says of every call where it is known."""
+"""Attributes of a created span, in the order of `facts`."""
 
 
 class _Adopted:
-    """Spans of others."""
+    """State about adopted spans."""
 
     any_failed = False
-    """Whether a failure has ever been written on one: until then none needs to be searched for it."""
+    """Whether a failure was ever written on an adopted span. Until then, no span needs to be checked for recovery."""
 
 
 def _annotate(span: Any, ending: CallOutcome, attributes: Mapping[str, Value], failure: Classification | None) -> None:
-    """Tell the adopted span: the last failure stands; a later success under it says that the first was recovered from."""
+    """Write on the adopted span. The last failure stays; a later success on the same span marks it as recovered."""
     if failure is None and not ending.retries and not _Adopted.any_failed:
         return
     if not span.is_recording():
@@ -196,10 +199,10 @@ def _annotate(span: Any, ending: CallOutcome, attributes: Mapping[str, Value], f
 
 
 def _is_policy_answer(failure: Classification) -> bool:
-    """In-band blocks and truncation leave the status unset."""
+    """Whether the failure is an in-band block or truncation: the span status then stays unset."""
     return failure.channel == semconv.IN_BAND and HANDLING[failure.error_class].view is View.POLICY
 
 
 def error_type(evidence: Evidence | None, failure: Classification) -> str:
-    """`error.type`: the raised exception's name, or for an in-band failure its class."""
+    """`error.type`: the name of the raised exception, or the error class of an in-band failure."""
     return (evidence.exception_type if evidence is not None else "") or failure.error_class.value

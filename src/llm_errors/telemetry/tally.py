@@ -1,7 +1,7 @@
-"""Counters that calls step, whose sums are asked for only when metrics are collected.
+"""Counters that are incremented by calls and read when metrics are collected.
 
-To add to a counter of the OpenTelemetry SDK takes longer than to judge a good answer. Collected, the two kinds of counter
-are the same monotonic sum.
+`Counter.add` of the OpenTelemetry SDK takes longer than reading a healthy answer. An observable counter exports the same
+monotonic sum.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ from llm_errors.telemetry.labels import Labels, Values
 
 
 class Count:
-    """The sum of one attribute set: `next(steps)` adds one, which no thread can interrupt.
+    """The sum of one attribute set. `next(steps)` adds one, and is atomic between threads.
 
     `exemplar` is the span of the first sampled call since the last collection.
     """
@@ -25,21 +25,22 @@ class Count:
     __slots__ = ("_attributes", "_looks", "exemplar", "steps")
 
     def __init__(self, attributes: dict[str, str]) -> None:
-        self.steps, self._looks = count(), count()  # to look is a step, too
+        # Reading the sum adds a step, which `_looks` subtracts.
+        self.steps, self._looks = count(), count()
         self.exemplar: SpanContext | None = None
         self._attributes = attributes
 
     def offer(self, span: Span) -> None:
-        """A span that has been counted."""
+        """The span of a counted call: keep it as the exemplar if it is sampled."""
         context = span.get_span_context()
         if context.trace_flags.sampled:
             self.exemplar = context
 
     def observed(self) -> Observation:
-        """The sum so far. A span is told once."""
+        """The sum so far. An exemplar is reported once."""
         total = next(self.steps) - next(self._looks)
         exemplar, self.exemplar = self.exemplar, None
-        span = INVALID_SPAN if exemplar is None else NonRecordingSpan(exemplar)  # never the one that collects
+        span = INVALID_SPAN if exemplar is None else NonRecordingSpan(exemplar)  # not the current span
         return Observation(total, self._attributes, trace.set_span_in_context(span, Context()))
 
 
@@ -64,7 +65,7 @@ class Counted(NamedTuple):
 
 
 class Total:
-    """A counter: its `tally` is observed, or, without one, the counter is added to."""
+    """One counter: an observable counter that reads `tally`, or an ordinary one if `tally` is None."""
 
     __slots__ = ("_collected", "_counter", "_labels", "tally")
 
@@ -81,7 +82,7 @@ class Total:
             self._counter = meter.create_counter(what.name, what.unit, what.description)
 
     def add(self, values: Values, span: Span | None, context: Context | None) -> None:
-        """Add one. The span, or else the one of the context, may be the exemplar."""
+        """Add one. The span, or else the span of the context, may become the exemplar."""
         if self._counter is not None:
             self._counter.add(1, self._labels[values], context)
         elif self.tally is not None:
