@@ -84,7 +84,7 @@ def _by_class(q: Queries) -> Any:
 
 
 def _by_reason(q: Queries) -> Any:
-    text = "The same failures by reason: what to repair, one line of the vocabulary in the README each."
+    text = "The same failures by reason: what to fix; `llm-errors docs reference` lists every reason."
     legend = f"{{{{{CLASS}}}}} {{{{{REASON}}}}}"
     panel = p.bars("New failures by reason", text, p.query(q.counted(CLASSES, [CLASS, REASON]), legend))
     return p.shaded_classes(panel, CLASSES)
