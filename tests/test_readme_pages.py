@@ -1,7 +1,9 @@
 """README and the pages of `llm-errors docs`: every link leads somewhere, and every block works."""
 
+import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -156,3 +158,42 @@ def test_twenty_symptoms_each_with_a_command_that_exists() -> None:
     assert [int(number) for number, _ in rows] == list(range(1, 21))
     for _, command in rows:
         assert_parses(command)
+
+
+def test_the_exports_of_direct_scraping_serve_the_failures_of_an_application(tmp_path: Path) -> None:
+    pytest.importorskip("opentelemetry.exporter.prometheus")
+    openai = pytest.importorskip("openai")
+    section = (DOCS / "quickstarts.md").read_text().split("\n## Direct Prometheus scraping\n")[1].split("\n## ")[0]
+    (exports,) = re.findall(r"^\$ export (.*)$", section, re.MULTILINE)
+    script = tmp_path / "app.py"
+    script.write_text(
+        "import os, urllib.request\n"
+        f"import {openai.__name__} as sdk\n"
+        "try:\n"
+        "    sdk.OpenAI(base_url='http://127.0.0.1:1', api_key='k', max_retries=0)"
+        ".chat.completions.create(model='m', messages=[])\n"
+        "except sdk.APIConnectionError:\n"
+        "    pass\n"
+        "port = os.environ['OTEL_EXPORTER_PROMETHEUS_PORT']\n"
+        "print(urllib.request.urlopen(f'http://localhost:{port}/metrics').read().decode())\n"
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    settings = dict(pair.split("=") for pair in exports.split())
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "opentelemetry-instrument"), sys.executable, str(script)],
+        env={**os.environ, **settings, "OTEL_EXPORTER_PROMETHEUS_PORT": port},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 'llm_error_class="TRANSPORT"' in done.stdout, done.stderr
+
+
+def test_the_compatibility_page_names_the_versions_that_the_package_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pythons = [c.rpartition(" ")[2] for c in project["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    (least,) = [d.partition(">=")[2] for d in project["dependencies"] if d.startswith("opentelemetry-api")]
+    first = (DOCS / "compatibility.md").read_text().split("\n\n")[1]
+    assert first.startswith(f"Python {pythons[0]} to {pythons[-1]}; OpenTelemetry API and SDK {least} or newer")

@@ -405,6 +405,22 @@ def test_a_readme_without_a_block_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert "<!-- generated:alerts -->" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Mine\n", "no generated block"),
+        ("<!-- generated:nothing -->\n<!-- /generated:nothing -->\n", "<!-- generated:nothing --> names no block"),
+    ],
+)
+def test_a_page_without_a_known_block_is_refused(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    assert main(["generate", "--no-dashboards", "--out", str(tmp_path / "out"), "--readme", str(page)]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_readme_that_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readme = tmp_path / "README.md"
     readme.write_bytes(os.urandom(16) + b"\xff\xfe")

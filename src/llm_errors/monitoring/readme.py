@@ -15,7 +15,7 @@ _AVAILABILITY: Final = {Availability.BAD: "bad", Availability.GOOD: "good", Avai
 
 def taxonomy(_: Options) -> str:
     """The 13 classes and their handling rules."""
-    head = ("class", "view", "who is told", "availability", "retryable by default", "handling rule")
+    head = ("class", "view", "notifies", "availability", "retryable by default", "handling rule")
     return table(head, (_rule_row(rule) for rule in HANDLING.values()))
 
 

@@ -17,7 +17,7 @@ from llm_errors.classify import classify
 from llm_errors.evidence import Classification
 from llm_errors.monitoring.markdown import table
 from llm_errors.monitoring.options import Options
-from llm_errors.recovery import RecoveryPlan, plan
+from llm_errors.recovery import CATEGORIES, KINDS, RecoveryPlan, plan
 from llm_errors.settings import PREFIX, Settings
 from llm_errors.telemetry import metrics
 from llm_errors.tools.cli import COMMANDS
@@ -145,7 +145,10 @@ def commands(_: Options) -> str:
 def functions(_: Options) -> str:
     """The public functions and what they return, with types."""
     parts = [_signature(classify), _fields(Classification), _signature(plan), _fields(RecoveryPlan), _fields(CallInfo)]
-    return "\n".join(parts)
+    words = "".join(
+        f"`{name}`: {_names(tuple(known))}.\n\n" for name, known in (("CATEGORIES", CATEGORIES), ("KINDS", KINDS))
+    )
+    return "\n".join([*parts[:-1], words + parts[-1]])
 
 
 def sdks(_: Options) -> str:
