@@ -146,6 +146,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
         Client("openrouter.rerank", "Rerank", methods=("rerank",)))),
     Sdk("botocore", "botocore", ">=1.34,<2", "botocore", "bedrock", "botocore", "aws.bedrock", raises_from=("boto3",)),
     Sdk("aiobotocore", "aiobotocore", ">=2.13,<4", "aiobotocore", "bedrock", "botocore", "aws.bedrock"),
+    Sdk("cohere", "cohere", ">=5.15,<8", "cohere", "cohere", "cohere", "cohere"),
     Sdk("ollama", "ollama", ">=0.4,<1", "ollama", "ollama", "ollama", "ollama"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
@@ -190,7 +191,7 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
 )  # fmt: skip
 
 _BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}
-_RAISED_ELSEWHERE: Final = {"litellm": "openai", "mistralai": "mistral", "cohere": "cohere"}
+_RAISED_ELSEWHERE: Final = {"litellm": "openai", "mistralai": "mistral"}
 """SDKs that are not observed, but whose exceptions are read. litellm converts all errors to the openai dialect."""
 _DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | _RAISED_ELSEWHERE
 

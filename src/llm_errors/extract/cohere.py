@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from llm_errors.extract.answer import Answer, Identity, finish_of, identity, suspect, unexpected, usage
-from llm_errors.extract.fields import field, is_object, items
+from llm_errors.extract.answer import Answer, Identity, embedded_error, finish_of, identity, suspect, unexpected
+from llm_errors.extract.fields import field, is_object, items, number, text
 
 DIALECT = "cohere"
 NATURAL = frozenset(("COMPLETE", "STOP_SEQUENCE", "TOOL_CALL"))
@@ -31,17 +31,17 @@ class CohereReader:
 class CohereChunks:
     """The state of one stream of chat events."""
 
-    __slots__ = ("_content", "_finish", "_identity", "_tokens", "done")
+    __slots__ = ("_content", "_error", "_finish", "_identity", "_tokens", "done")
 
     def __init__(self) -> None:
         self.done = False
         self._content = False
-        self._finish = ""
+        self._error = self._finish = ""
         self._identity: Identity = {}
         self._tokens: tuple[int | None, int | None] = (None, None)
 
-    def chunk(self, chunk: Any) -> None:
-        """Look at one event: at its content, and at the end into finish reason and usage."""
+    def chunk(self, chunk: Any) -> bool:
+        """Look at one event: at its content, and at the end into finish reason, error and usage."""
         delta = field(chunk, "delta")
         message = field(delta, "message")
         if not self._content and message is not None:
@@ -52,12 +52,16 @@ class CohereChunks:
             self._finish = finish_of(delta, "finish_reason")
             self.done = bool(self._finish)
             self._identity = identity(chunk)
-            self._tokens = usage(field(field(delta, "usage"), "tokens"), "input_tokens", "output_tokens")
+            self._error = text(field(delta, "error"))
+            self._tokens = tokens(field(field(delta, "usage"), "tokens"))
+        return self.done
 
     def end(self) -> Answer:
         """The finish reason first, then nothing at all, then a missing end."""
         suspicion = None
-        if self._finish and self._finish not in NATURAL:
+        if self._error:
+            suspicion = embedded_error(DIALECT, self._error, self._finish)
+        elif self._finish and self._finish not in NATURAL:
             suspicion = suspect(DIALECT, "unnatural_finish", finish_reason=self._finish)
         elif not self._content:
             suspicion = suspect(DIALECT, "empty", finish_reason=self._finish)
@@ -70,3 +74,13 @@ class CohereChunks:
             input_tokens=self._tokens[0],
             output_tokens=self._tokens[1],
         )
+
+
+def tokens(used: Any) -> tuple[int | None, int | None]:
+    """Input and output tokens, which the SDK makes floating-point numbers."""
+    read, written = (field(used, name) for name in ("input_tokens", "output_tokens"))
+    return _whole(read), _whole(written)
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, float) and value.is_integer() else number(value)

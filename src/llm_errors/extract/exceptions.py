@@ -80,6 +80,21 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     )
 
 
+def of_response(response: Any, dialect: str, provider: str) -> Evidence:
+    """Evidence of a failed response of which no exception was made: the SDK tries again."""
+    status = number(field(response, "status_code"))
+    body = bodies.read(loaded_body(response), status)
+    return Evidence(
+        dialect=dialect,
+        provider=provider,
+        status=status,
+        codes=body.codes,
+        facts=body.facts,
+        message=body.message,
+        retry_after=retry_after.from_headers(field(response, "headers")),
+    )
+
+
 def _status(exc: BaseException) -> int | None:
     """The status of the HTTP response. A bare `code` is one only beside a response; else it was read out of a body."""
     response = field(exc, "response")

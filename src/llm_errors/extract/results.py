@@ -8,6 +8,7 @@ from llm_errors.extract.answer import Reader, embedded_error, unexpected
 from llm_errors.extract.anthropic import MessagesReader
 from llm_errors.extract.bedrock import ConverseReader
 from llm_errors.extract.cohere import CohereReader
+from llm_errors.extract.cohere_v1 import CohereV1Reader
 from llm_errors.extract.fields import field, is_object, items, text
 from llm_errors.extract.google import GenerateContentReader
 from llm_errors.extract.google_data import ResultsReader
@@ -21,7 +22,7 @@ CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, PAGES, MEDIA = DataReader("data"), DataReader("results"), DataReader("pages"), MediaReader()
 
-CONVERSE, COHERE, OLLAMA = ConverseReader(), CohereReader(), OllamaReader()
+CONVERSE, COHERE, COHERE_V1, OLLAMA = ConverseReader(), CohereReader(), CohereV1Reader(), OllamaReader()
 
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("choices",), CHAT),

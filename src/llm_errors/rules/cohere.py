@@ -7,7 +7,7 @@ from typing import Final
 
 from llm_errors.rules import openai
 from llm_errors.rules._dialect import Dialect
-from llm_errors.rules._rule import words
+from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
 _DIALECT = Dialect("cohere")
@@ -38,5 +38,10 @@ FINISH: Final = (
     _finish("reasoning", E.TRUNCATED, "reasoning_tokens", "MAX_TOKENS", facts=words("only_reasoning")),
 )
 
-_OWN: Final = (*TEXTS, *FINISH)
+EXCEPTIONS: Final = (
+    # It is no event stream that came; the class inherits from a network error's.
+    Rule("cohere.no_stream", E.UNKNOWN, "unexpected_body", exceptions=words("cohere.SSEError"), weight=6),
+)
+
+_OWN: Final = (*TEXTS, *FINISH, *EXCEPTIONS)
 ROWS: Final = (*_OWN, *_DIALECT.adopt(openai.SHARED, _OWN))

@@ -2,6 +2,7 @@
 
 from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.botocore import Botocore
+from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
 from llm_errors.instrument.adapters.ollama import Ollama
@@ -18,6 +19,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "speakeasy": Speakeasy,
     "botocore": Botocore,
     "ollama": Ollama,
+    "cohere": Cohere,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in SDKS)

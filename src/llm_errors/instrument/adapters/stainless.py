@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
-from llm_errors.extract import bodies, exceptions, results, retry_after
+from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, number, parsed, text
 from llm_errors.extract.openai_chat import ChatReader
@@ -245,16 +245,7 @@ class Stainless(Adapter):
         raised = sys.exc_info()[1]
         if response is None:
             return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider)
-        status = number(field(response, "status_code"))
-        body = bodies.read(exceptions.loaded_body(response), status)
-        return Evidence(
-            dialect=self.row.dialect,
-            provider=call.info.provider,
-            status=status,
-            codes=body.codes,
-            facts=body.facts,
-            retry_after=retry_after.from_headers(field(response, "headers")),
-        )
+        return exceptions.of_response(response, self.row.dialect, call.info.provider)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
         """A whole answer that would take so long that Anthropic's SDK asks for a stream; its model is not known here."""
