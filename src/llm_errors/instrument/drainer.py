@@ -1,8 +1,8 @@
-"""Where the end of a dropped stream is told: in the thread that notices the drop, or in one worker.
+"""Chooses the thread that records the end of a dropped stream: the current thread, or one worker thread.
 
-When the cyclic garbage collector finds a dropped stream, its thread may be inside the metrics SDK and hold a lock:
-counting there could wait for that lock for ever. So what is noticed during a collection is handed to a worker thread.
-There is at most one, and it ends when nothing is left to do. Nothing here waits for a lock in a collection.
+The garbage collector may find a dropped stream while its thread holds a lock of the metrics SDK. Counting in that thread
+could deadlock. Therefore actions during a garbage collection are passed to a worker thread. There is at most one worker,
+and it ends when there is nothing left to do. No code here waits for a lock during a collection.
 """
 
 import _thread
@@ -16,22 +16,22 @@ from typing import Any
 from llm_errors.safety import quietly
 
 LIMIT = 100_000
-"""Actions that may wait for the worker: past that the oldest is given up, so that a worker that hangs costs no memory."""
+"""The maximum number of waiting actions. Beyond it the oldest is dropped, which limits memory if the worker hangs."""
 PAUSE = 0.001
-"""Seconds between two looks of the worker while a collection goes on."""
+"""Seconds between two checks of the worker during a collection."""
 PATIENCE = 1.0
-"""Seconds that the end of the process waits for what the worker has begun."""
+"""Seconds that process exit waits for the action that the worker is running."""
 
 _waiting: deque[Callable[[], Any]] = deque(maxlen=LIMIT)
 _vacancy = [True]
-"""Holds one item while there is no worker. `list.pop` is atomic, so only one thread at a time can start one."""
+"""Contains one item if there is no worker. `list.pop` is atomic, so two threads cannot both start a worker."""
 
 
 class _State:
-    """What changes with collections and forks."""
+    """State that changes with garbage collections and forks."""
 
     collecting: int | None = None
-    """The thread that is collecting garbage; 0 for none, None while nobody takes note."""
+    """The id of the thread that is collecting garbage; 0 for none, None if collections are not watched."""
     working = _thread.allocate_lock()
     """Held by the worker."""
 
@@ -41,21 +41,21 @@ def _note(phase: str, info: dict[str, int]) -> None:
 
 
 def watch() -> None:
-    """Begin to note collections."""
+    """Start to watch garbage collections."""
     if _note not in gc.callbacks:
         gc.callbacks.append(_note)
         _State.collecting = 0
 
 
 def unwatch() -> None:
-    """Stop noting collections."""
+    """Stop watching garbage collections."""
     if _note in gc.callbacks:
         gc.callbacks.remove(_note)
     _State.collecting = None
 
 
 def run(action: Callable[[], Any]) -> None:
-    """Run the action now, or in the worker when this thread is collecting garbage, or may be."""
+    """Run the action now, or in the worker if this thread is, or may be, collecting garbage."""
     if _State.collecting not in (None, _thread.get_ident()):
         quietly("drop", None, action)
         return
@@ -66,11 +66,11 @@ def run(action: Callable[[], Any]) -> None:
 def _start_worker() -> None:
     try:
         _vacancy.pop()
-    except IndexError:  # there is one, and it will find the action
+    except IndexError:  # a worker is running and will find the action
         return
     try:
         _thread.start_new_thread(_work, ())
-    except RuntimeError:  # no thread can be had, as when the process ends: `finish` or the next action sees to it
+    except RuntimeError:  # no thread can be started, for example at exit: `finish` or the next action runs it
         _vacancy.append(True)
 
 
@@ -78,12 +78,12 @@ def _work() -> None:
     try:
         with _State.working:
             _drain()
-            while _State.collecting:  # it may find more
+            while _State.collecting:  # the collection may find more
                 sleep(PAUSE)
                 _drain()
     finally:
         _vacancy.append(True)
-        if _waiting:  # it came after the last look
+        if _waiting:  # the action came after the last check
             _start_worker()
 
 
@@ -97,14 +97,14 @@ def _drain() -> None:
 
 
 def finish() -> None:
-    """Run what waits, and let the worker end what it has begun: the process ends."""
+    """At process exit: run the waiting actions, and wait for the one that the worker is running."""
     _drain()
     if _State.working.acquire(timeout=PATIENCE):
         _State.working.release()
 
 
 def _forked() -> None:
-    """A child has no worker, and what waited is told by its parent."""
+    """A forked child has no worker; its parent runs the waiting actions."""
     _waiting.clear()
     _vacancy[:] = [True]
     _State.working = _thread.allocate_lock()

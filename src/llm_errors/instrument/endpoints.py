@@ -1,4 +1,4 @@
-"""Host and port of what an SDK calls, from its URL."""
+"""The host and port that an SDK calls, from its URL."""
 
 from functools import lru_cache
 from typing import Any
@@ -16,6 +16,6 @@ def address_of(url: Any) -> tuple[str | None, int | None]:
 
 @lru_cache(maxsize=64)
 def split_address(url: str) -> tuple[str | None, int | None]:
-    """Host and port of a URL's text."""
+    """Host and port of a URL."""
     split = urlsplit(url)
     return split.hostname, split.port or _DEFAULT_PORTS.get(split.scheme)

@@ -1,6 +1,6 @@
-"""What ends a call whose stream nobody reads to its end: a close, a drop, the end of the process.
+"""Ends a call if its stream is not read to the end: when it is closed, when it is garbage-collected, or at process exit.
 
-After a fork the calls that were open belong to the parent: the child tells of none of them.
+After a fork, open calls belong to the parent process. The child reports none of them.
 """
 
 import atexit
@@ -16,21 +16,21 @@ from llm_errors.instrument import drainer
 from llm_errors.safety import quietly
 
 FINALIZER = "_llm_errors_finalizer"
-"""The attribute of a stream or raw response that ties it to its call."""
+"""The attribute of a stream or raw response that holds its finalizer."""
 
 
 class Process:
-    """Tells a forked child from its parent."""
+    """Distinguishes a forked child from its parent."""
 
     generation = 0
-    """How many forks lie between this process and the one that loaded the module."""
+    """The number of forks since the module was loaded."""
 
 
 class OpenCall(Protocol):
-    """What a finalizer must know of its call."""
+    """What a finalizer needs from its call."""
 
     finalizer_number: int
-    """The number of the finalizer that may end the call: the last that was made for it."""
+    """The number of the finalizer that may end the call: the one that was created last."""
     unsettled: list[bool]
     """Empty once the call has ended."""
 
@@ -39,7 +39,7 @@ class OpenCall(Protocol):
         ...
 
     def exhausted(self) -> None:
-        """No further chunk comes."""
+        """The stream has no further chunk."""
         ...
 
     def failed(self, exc: BaseException) -> None:
@@ -52,7 +52,7 @@ class OpenCall(Protocol):
 
 
 class StreamFinalizer:
-    """Ends a call when its stream, or its answer that nobody parsed, is closed or dropped. A copy of it is None."""
+    """Ends a call when its stream or unparsed answer is closed or garbage-collected. A copied or pickled one becomes None."""
 
     __slots__ = ("__weakref__", "_call", "_number", "_unread")
 
@@ -71,7 +71,7 @@ class StreamFinalizer:
         return bool(self._call.unsettled) and self._number == self._call.finalizer_number
 
     def end(self) -> None:
-        """Settle: a stream as abandoned, an unparsed answer with what can be said of it."""
+        """Settle the call: a stream as abandoned, an unparsed answer with what is known about it."""
         if not self.counts:
             return
         if self._unread is None:
@@ -80,7 +80,7 @@ class StreamFinalizer:
             self._call.settle(quietly("answer", Answer(), self._unread))
 
     def body_ended(self, how: str, error: BaseException | None) -> None:
-        """The SDK is about to end its own span over a body that was `read`, `closed` or `failed`."""
+        """The SDK (anthropic 2) is about to end its own span, because the body was `read`, `closed` or `failed`."""
         if not self.counts:
             return
         if error is not None:
@@ -88,7 +88,7 @@ class StreamFinalizer:
         elif how == "read" and self._unread is None:
             self._call.exhausted()
         else:
-            drainer.run(self.end)  # the SDK says `closed` of a body that a collection finds
+            drainer.run(self.end)  # the SDK also reports `closed` when the body is garbage-collected
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(None), ()
@@ -99,7 +99,7 @@ class StreamFinalizer:
 
 
 def finalizer_of(holder: Any, through: str = "") -> StreamFinalizer | None:
-    """The finalizer that is tied to an object, or to the one that it holds in the attribute `through`."""
+    """The finalizer of an object, or of the object in its attribute `through`."""
     kept: Any = vars(holder)
     if through and FINALIZER not in kept:
         kept = vars(kept[through])
@@ -111,10 +111,10 @@ def finalizer_of(holder: Any, through: str = "") -> StreamFinalizer | None:
 
 
 class EndsAtExit(Protocol):
-    """Something that is open, and ends when the process does."""
+    """An open call or stream that must be ended at process exit."""
 
     def end(self) -> None:
-        """End it, should it still be open."""
+        """End it, if it is still open."""
         ...
 
 
@@ -122,7 +122,7 @@ _open: dict[int, "ref[EndsAtExit]"] = {}
 
 
 def end_at_exit(one: EndsAtExit) -> None:
-    """End it when the process ends, before the exporters' last flush. It is not kept alive for that."""
+    """End the object at process exit, before the last flush of the exporters. Only a weak reference is kept."""
     key = id(one)
     _open[key] = ref(one, lambda _: _open.pop(key, None))
 
@@ -136,28 +136,28 @@ def _end_all() -> None:
 
 
 def _be_first() -> None:
-    """Functions run at exit in reverse order, and a provider's shutdown may have been registered after ours."""
+    """Register `_end_all` again, so that it runs first: `atexit` runs functions in reverse order of registration."""
     atexit.unregister(_end_all)
     atexit.register(_end_all)
 
 
 class _Exit:
-    """Whether `threading`, which cannot forget a function, has been asked to call ours."""
+    """Whether `_be_first` is registered with `threading`, which has no way to unregister it."""
 
     asked = False
 
 
 def watch() -> None:
-    """See to it that open calls end with the process, and to a safe place for those that a collection finds.
+    """Make sure that open calls end at process exit, and that calls found by the garbage collector end safely.
 
-    `threading` calls its functions when the main thread has ended, before any of `atexit`'s. It has no public name for
-    that: where there is none at all, providers made after now shut down before open calls end.
+    `threading` calls its exit functions when the main thread has ended, before those of `atexit`. The function to register
+    one is private. If it is missing, a provider that is created later shuts down before the open calls end.
     """
     drainer.watch()
     _be_first()
     if not _Exit.asked:
         _Exit.asked = True
-        with suppress(AttributeError, RuntimeError):  # not there; or the process is ending already
+        with suppress(AttributeError, RuntimeError):  # the function is missing, or the process is already exiting
             threading._register_atexit(_be_first)  # type: ignore[attr-defined]
 
 

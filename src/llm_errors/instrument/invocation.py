@@ -1,4 +1,4 @@
-"""One running call: what it is, what has been seen of it, and that it ends exactly once."""
+"""One running call: what it is, what was observed of it, and how it ends, exactly once."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextvars import ContextVar
@@ -20,26 +20,26 @@ ACTIVE: ContextVar["Invocation | None"] = ContextVar("llm_errors_call", default=
 """The call whose SDK code is running in this context."""
 
 NOTHING: Any = object()
-"""No result has been parsed."""
+"""The value of `parsed` before the SDK has parsed a result."""
 RETURNED: Any = object()
-"""The result is what the SDK returns: nobody listens."""
+"""The value of `parsed` if the SDK returns the parsed result itself, so that no `post_parser` is installed."""
 _UNREADABLE = Evidence()
-"""A failure that our own code could not read."""
+"""The evidence of a failure for which reading raised an internal error."""
 
 
 def _unread(chunk: Any) -> None:
-    """What is done with a chunk when our own reader could not be made."""
+    """Ignores a chunk: creating the reader raised an internal error."""
 
 
 class Reads(Protocol):
-    """What a call asks of its adapter."""
+    """What a call needs from its adapter."""
 
     def returned(self, call: "Invocation", result: Any) -> None:
         """The SDK returned."""
         ...
 
     def failure(self, call: "Invocation", exc: BaseException) -> Evidence | None:
-        """Evidence of an exception that only the adapter can read."""
+        """Evidence from an exception that only the adapter can read."""
         ...
 
     def attempt_returned(self, call: "Invocation", result: Any) -> BaseException | Evidence | None:
@@ -48,7 +48,7 @@ class Reads(Protocol):
 
 
 class Invocation:
-    """The mutable half of an observed call."""
+    """An observed call and its mutable state. `CallInfo` has the immutable part."""
 
     __slots__ = (
         "_chunks",
@@ -90,17 +90,21 @@ class Invocation:
         ambient: int = 0,
     ) -> None:
         self.adapter, self.info, self._recorder, self._scope = adapter, info, recorder, scope
-        self.instance, self.args, self.kwargs = instance, args, kwargs or {}  # what the SDK is to be called with
+        self.instance, self.args, self.kwargs = (
+            instance,
+            args,
+            kwargs or {},
+        )  # the arguments for the SDK; `begin` may change them
         self.ambient = ambient
         self.running = True
-        self.parsed = NOTHING  # the last result that the SDK has parsed, or `RETURNED`
-        self.received: float | None = None  # when the last part of an answer came that comes in parts
-        self.waiting = False  # for the next part
-        self.instead: list[bytes] | None = None  # the beginning of a body that came in place of a stream
-        self.marked: Callable[[], bool] | None = None  # whether the body of a stream held the mark of its end
+        self.parsed = NOTHING  # the last result that the SDK parsed, or `RETURNED`
+        self.received: float | None = None  # when the last part arrived
+        self.waiting = False  # whether the SDK waits for the next part
+        self.instead: list[bytes] | None = None  # the beginning of a body that arrived instead of a stream
+        self.marked: Callable[[], bool] | None = None  # whether the body of a stream contained its end marker
         self.counted = False
-        self.finalizer_number = 0  # of the finalizer that may end the call
-        self.unsettled = [True]  # popped once: list.pop is atomic, whichever thread settles
+        self.finalizer_number = 0  # the number of the finalizer that may end the call
+        self.unsettled = [True]  # popped once; list.pop is atomic between threads
         self._generation = Process.generation
         self._retries = 0
         self._pending: Evidence | None = None
@@ -115,43 +119,43 @@ class Invocation:
     # --- while the SDK's code runs ---
 
     def asks(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call that begins inside this one is the same: an inner class of one chain passes on what it got."""
+        """Whether a nested call has the same object and arguments, so that it is this call in an inner class."""
         own = (*self.args, *self.kwargs.values())
         return self.instance is instance and [*map(id, own)] == [*map(id, (*args, *kwargs.values()))]
 
     def since(self, started: float, first_chunk: float | None, received: float | None = None) -> None:
-        """The call had begun before it was entered, and the last part of its answer may have come then."""
+        """Set the times of a call that began earlier, in `perf_counter` seconds."""
         self._started, self._first_chunk, self.received = started, first_chunk, received
 
     def leave(self) -> None:
-        """The SDK's code no longer runs. From another context (a coroutine closed elsewhere) nothing is undone."""
+        """The SDK's code has returned. In another context, as when a coroutine is closed elsewhere, nothing is reset."""
         self.running = False
         try:
             if ACTIVE.get() is self:
                 ACTIVE.reset(self._entered)
                 self._recorder.leave(self._scope)
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("leave", error)
         self._entered = None
 
     def _release(self) -> None:
-        """A stream outlives the SDK's call: it need not keep the client and the messages alive."""
+        """Drop the references to the client and the messages, because a stream outlives the SDK's call."""
         self.instance = None
         self.args, self.kwargs = (), {}
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """The object whose method is called, to be passed on before the arguments; nothing for a function of a module."""
+        """The object of the method, to be passed before the arguments; empty for a module function."""
         return () if self.instance is None else (self.instance,)
 
     def attempt_begins(self) -> None:
-        """A further attempt: the one before it is hidden from the caller."""
+        """Another attempt begins, so the failure of the previous one is hidden from the caller."""
         if self._pending is not None:
             self.retried(self._pending)
             self._pending = None
 
     def attempt_failed(self, exc: BaseException) -> None:
-        """An attempt failed; whether the caller will see it shows later."""
+        """An attempt failed. It is not yet known whether the SDK retries it."""
         if not exceptions.is_cancellation(exc):
             self._pending = self._read(exc)
 
@@ -164,28 +168,28 @@ class Invocation:
             self._pending = failure
 
     def retried(self, evidence: Evidence) -> None:
-        """Count an attempt that the SDK's own retry hides."""
+        """Count a failed attempt that the SDK retried by itself."""
         self._retries += 1
         self._recorder.retried(self.info, evidence)
 
-    # --- the end: whatever of ours fails on the way, the call is closed ---
+    # --- the end: the call is closed even if an internal error occurs ---
 
     def returned(self, result: Any) -> None:
         """The SDK returned."""
         try:
             self.adapter.returned(self, result)
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("returned", error)
             quietly("returned", None, self.settle, Answer())
         finally:
             self._release()
 
     def judge(self, result: Any) -> None:
-        """The call ended with this result, or with an answer that has been read before."""
+        """The call ended with this result, which may be an answer that was read already."""
         self.settle(self._whole(result))
 
     def judge_text(self, content: str | bytes) -> None:
-        """The call ended with an answer of which only the text is there."""
+        """The call ended with an answer that is available as text only."""
         self.settle(glimpse.read(self.info.reader, self.info.dialect, content))
 
     def _whole(self, result: Any) -> Answer:
@@ -194,18 +198,18 @@ class Invocation:
     def failed(self, exc: BaseException) -> None:
         """The call ended with this exception."""
         if exceptions.is_cancellation(exc):
-            drainer.run(self.abandoned)  # a collection may throw it into a coroutine that nobody awaits any more
+            drainer.run(self.abandoned)  # the garbage collector may throw it into a dropped coroutine
             return
         evidence = quietly("failure", _UNREADABLE, self._read, exc)
         answer = self._seen()
         if self.parsed is not NOTHING and self.parsed is not RETURNED and not causes.is_of_a_request(evidence):
             answer = quietly("answer", answer, self._whole, self.parsed)
-            if answer.suspicion is not None:  # the SDK raised over what it had parsed: that tells why
+            if answer.suspicion is not None:  # the SDK raised because of the answer it had parsed
                 evidence = replace(answer.suspicion, channel="thrown", exceptions=evidence.exceptions)
         self.settle(answer, evidence)
 
     def abandoned(self) -> None:
-        """The caller ended the call: cancelled, unless the terminal event had been seen."""
+        """The caller ended the call. It is cancelled, unless the terminal event was received."""
         if self.unsettled:
             answer = self._seen()
             self.settle(answer, cancelled=not self._is_done())
@@ -216,7 +220,7 @@ class Invocation:
         return own or exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
 
     def _is_done(self) -> bool:
-        """Whether the terminal event has been seen. Then whatever the call still waits for is no part of it."""
+        """Whether the terminal event was received. What the SDK waits for after it is not part of the call."""
         done: bool = quietly("answer", False, getattr, self._chunks, "done", False)
         self.waiting = self.waiting and not done
         return done
@@ -225,10 +229,10 @@ class Invocation:
         return Answer() if self._chunks is None else quietly("answer", Answer(), self._chunks.end)
 
     def settle(self, answer: Answer, failure: Evidence | None = None, cancelled: bool = False) -> None:
-        """The call ended, with this answer and with what may be wrong with it, or with a failure, or by the caller.
+        """End the call with an answer (which may be suspect), with a failure, or as cancelled by the caller.
 
-        What settles late ended when the last part of its answer came, unless it still waits for more. A child that was
-        forked during the call tells nothing of it.
+        The call ended when the last part of its answer arrived, or now if it still waits for a part. A child process that
+        was forked during the call does not report it.
         """
         try:
             self.unsettled.pop()
@@ -263,7 +267,7 @@ class Invocation:
         self._recorder.close(self._scope, ending)
 
     def _is_only_an_error(self, evidence: Evidence) -> bool:
-        """Whether the one chunk that came is an error object: no output has reached the caller."""
+        """Whether the only chunk is an error object, so that no output has reached the caller."""
         return evidence.embedded and self._first_chunk == self.received
 
     # --- streams ---
@@ -271,9 +275,9 @@ class Invocation:
     def follow(
         self, iterator: Any, finalizer: StreamFinalizer | None = None, chunks: Chunks | None = None
     ) -> Generator[Any, None, Any]:
-        """Pass chunks through and look at each. `finalizer` notices when the iterator is dropped before its first step.
+        """Pass the chunks through and read each one. `chunks` replaces the reader of the API.
 
-        `chunks` reads them in place of the reader of the API.
+        `finalizer` is kept alive by this generator: it ends the call if the generator is dropped before its first step.
         """
         look = self._begin_chunks(chunks)
         try:
@@ -322,7 +326,7 @@ class Invocation:
     def _pass(self, look: Callable[[Any], bool | None], chunk: Any) -> None:
         try:
             ended = look(chunk)
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every chunk
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every chunk
             ended = None
             report_internal_error("chunk", error)
         if self._first_chunk is None:
@@ -336,17 +340,17 @@ class Invocation:
         return _unread if self._chunks is None else self._chunks.chunk
 
     def expect(self, chunks: Chunks) -> None:
-        """The application fetches the answer in pieces by a method of the SDK's; `took` is told of each."""
+        """The application fetches the answer in pieces with a method of the SDK; call `took` for each piece."""
         self._begin_chunks(chunks)
 
     def took(self, piece: Any) -> None:
-        """The application has fetched a piece of the answer."""
+        """The application fetched a piece of the answer."""
         self.received = perf_counter()
         if self._chunks is not None and self._chunks.chunk(piece):
             self.exhausted()
 
     def exhausted(self) -> None:
-        """No further chunk comes."""
+        """The stream has no further chunk."""
         self._is_done()
         answer = self._seen()
         cut = answer.suspicion is not None and "no_end" in answer.suspicion.facts
@@ -359,14 +363,14 @@ class Invocation:
         self.settle(answer)
 
     def attach_finalizer(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:
-        """Tie the call to an object of the SDK: when that is closed or dropped, the call ends too.
+        """End the call when an object of the SDK is closed or garbage-collected.
 
-        The last object counts: a raw response that has been parsed into a stream may go.
+        Only the last object counts: a raw response may be dropped after it was parsed into a stream.
         """
         self.finalizer_number += 1
         self.received = perf_counter()
         vars(holder)[FINALIZER] = StreamFinalizer(self, unread)
 
     def share_finalizer(self, holder: Any, other: Any) -> None:
-        """Let a second object, such as the observer of a body, end the call of the first one, too."""
+        """Let a second object, for example the observer of a body, also end the call of the first one."""
         vars(other)[FINALIZER] = vars(holder)[FINALIZER]

@@ -1,6 +1,6 @@
-"""Background jobs: model calls that go on when the SDK has returned, and whose end shows only when it is asked for.
+"""Background jobs: model calls that continue after the SDK has returned, and whose outcome must be polled.
 
-The call counts when it begins. A failure is told once per job, however often and by whichever way it is asked for.
+The call is counted when it begins. A failure is reported once per job, even if the job is polled several times.
 """
 
 from contextlib import suppress
@@ -10,14 +10,14 @@ from llm_errors.call import CallInfo
 
 Kept = TypeVar("Kept")
 LIMIT = 1024
-"""Jobs that are remembered, the latest ones."""
+"""The number of latest jobs that are remembered."""
 
 _begun: dict[str, CallInfo] = {}
 _told: dict[str, None] = {}
 
 
 def settled(info: CallInfo, job: str, failed: bool) -> None:
-    """A call that asked for a background job has returned, or its stream has ended."""
+    """A call that started a background job has returned, or its stream has ended."""
     if failed:
         _remember(_told, job, None)
     else:
@@ -25,12 +25,12 @@ def settled(info: CallInfo, job: str, failed: bool) -> None:
 
 
 def begun_as(job: str) -> CallInfo | None:
-    """The call that began a job, if it was one of this process."""
+    """The call that started a job, if it was made in this process."""
     return _begun.get(job)
 
 
 def is_news(job: str) -> bool:
-    """Whether a job's failure has not been told yet; from now on it has."""
+    """Whether the failure of a job was not reported before. The job is then marked as reported."""
     if not job or job in _told:
         return False
     _remember(_told, job, None)
@@ -39,6 +39,6 @@ def is_news(job: str) -> bool:
 
 def _remember(kept: dict[str, Kept], job: str, what: Kept) -> None:
     while len(kept) >= LIMIT:
-        with suppress(KeyError, StopIteration, RuntimeError):  # another thread was faster
+        with suppress(KeyError, StopIteration, RuntimeError):  # another thread removed it first
             del kept[next(iter(kept))]
     kept[job] = what

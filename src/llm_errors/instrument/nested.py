@@ -1,7 +1,7 @@
-"""A layer's call around an SDK's: the innermost layer reports, the outer one adds only what that cannot see.
+"""A framework's call around SDK calls. The SDK calls are reported; the outer call adds only what they cannot see.
 
-While the outer layer's model code runs, a `NestedCalls` is in the context, and every SDK call begun there tells it how it
-ended. If none was begun, nobody below sees this model, and the outer call is reported as a whole.
+While the model code of the framework runs, a `NestedCalls` is in the context, and every SDK call that begins there reports
+its outcome to it. If no SDK call begins, the model is not observed otherwise, and the outer call is reported as a whole.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,25 +21,25 @@ NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_nested_calls",
 
 
 class NestedCalls:
-    """What the SDK calls below one framework call have come to."""
+    """The number and the last outcome of the SDK calls inside one framework call."""
 
     __slots__ = ("began", "failed")
 
     def __init__(self) -> None:
         self.began = 0
         self.failed = False
-        """Whether the last of them ended in an error or was cancelled."""
+        """Whether the last SDK call failed or was cancelled."""
 
     def ended(self, failed: bool) -> None:
-        """A call below has ended."""
+        """A nested SDK call has ended."""
         self.failed = failed
 
 
 class LateCall(Protocol):
-    """A call that is reported when it has ended."""
+    """A call that is reported after it has ended."""
 
     counted: bool
-    """Whether a layer below has counted it."""
+    """Whether a nested SDK call was counted already."""
 
     def settle(self, answer: Answer) -> None:
         """It ended with this answer."""
@@ -50,20 +50,20 @@ class LateCall(Protocol):
         ...
 
     def abandoned(self) -> None:
-        """The caller ended it."""
+        """The caller cancelled it."""
         ...
 
     def leave(self) -> None:
-        """It is told."""
+        """It was reported."""
         ...
 
 
 Late = Callable[[CallInfo, float, float | None, float | None], LateCall | None]
-"""Makes one: what it is; when it began, its first response came, and its last one, if it does not end only now."""
+"""Creates a LateCall from its CallInfo and three times: its begin, its first response, and its last one (None for now)."""
 
 
 class OuterCall:
-    """One model call of an outer layer, seen from what it returns or raises, or from its stream of responses."""
+    """One model call of a framework, observed through its result, its exception or its stream of responses."""
 
     def __init__(self, late: Late, info: CallInfo) -> None:
         self._late, self._info = late, info
@@ -72,13 +72,13 @@ class OuterCall:
         self._chunks = info.reader.chunks()
         self._started = perf_counter()
         self._first_chunk: float | None = None
-        self._received: float | None = None  # the last response, unless a further one is waited for
+        self._received: float | None = None  # the last response; None while waiting for another
         self._open = True
         end_at_exit(self)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While it lasts, the calls that SDKs begin are calls below this one."""
+        """SDK calls that begin inside this context are nested calls of this one."""
         token = NESTED.set(self._nested)
         try:
             yield
@@ -86,11 +86,11 @@ class OuterCall:
             _reset(token)
 
     def returned(self, result: Any) -> None:
-        """The outer layer returned this."""
+        """The framework returned this."""
         self._settle(self._info.reader.whole(result))
 
     async def watch(self, feed: Any) -> AsyncIterator[Any]:
-        """Pass the responses through and look at each; nothing stays in the context across a yield."""
+        """Pass the responses through and read each one. No context variable stays set across a yield."""
         try:
             while True:
                 self._received = None
@@ -113,7 +113,7 @@ class OuterCall:
     def _look(self, response: Any) -> None:
         self._chunks.chunk(response)
         if self._chunks.done and not self._info.stream:
-            # At once: a framework that has its one answer does not ask for the end of the stream while its span is current.
+            # Settle now: a framework with one answer asks for the end of the stream only after its span has ended.
             self._exhausted()
         elif self._first_chunk is None and not self._chunks.done:
             self._first_chunk = self._received
@@ -122,14 +122,14 @@ class OuterCall:
         self._settle(self._chunks.end())
 
     def _settle(self, answer: Answer) -> None:
-        """An SDK that has seen a healthy answer has not seen that the outer layer's reading of it found nothing in it."""
+        """Report an empty answer even if the SDK call was healthy: the framework may have dropped its content."""
         call = self._report(answer.suspicion is not None and "empty" in answer.suspicion.facts)
         if call is not None:
             call.settle(answer)
             call.leave()
 
     def failed(self, exc: BaseException) -> None:
-        """The outer layer raised this."""
+        """The framework raised this."""
         if not exceptions.is_cancellation(exc):
             call = self._report(True)
             if call is not None:
@@ -137,7 +137,7 @@ class OuterCall:
                 call.leave()
 
     def end(self) -> None:
-        """The caller ended the call, unless it had ended by itself."""
+        """The caller ended the call, unless it had already ended."""
         if self._open and self._chunks.done:
             self._exhausted()
         elif self._open and not self._nested.began:
@@ -147,9 +147,10 @@ class OuterCall:
                 call.leave()
 
     def _report(self, news: bool) -> LateCall | None:
-        """The call to report, once, and not in a child that was forked meanwhile.
+        """The call to report, or None. It is reported once, and not in a forked child.
 
-        All of it if no SDK below was seen, the failure alone if that is news; else nothing.
+        If no SDK call was nested, the whole call is reported. Otherwise only a failure is, if `news` says that the SDK calls
+        did not report it.
         """
         first, self._open = self._open and self._generation == Process.generation, False
         whole = not self._nested.began
@@ -162,7 +163,7 @@ class OuterCall:
 
 
 def _reset(token: "Token[NestedCalls | None]") -> None:
-    """From another context, as when a task is torn down elsewhere, there is nothing to undo."""
+    """Reset the context variable. In another context, as when a task is closed elsewhere, there is nothing to reset."""
     try:
         NESTED.reset(token)
     except ValueError:

@@ -1,8 +1,8 @@
-"""The patcher: puts wrappers into SDK classes and takes them out again. The only module that patches.
+"""The patcher installs wrappers in SDK classes and removes them again. No other module patches.
 
-A wrapper is a plain function of the original's kind (coroutine function, generator function) and name, so that
-signatures, `inspect`, copy and pickle see what they saw before. It goes inside the proxies of other instrumentations:
-the call is seen where their span is current, whoever came first.
+A wrapper is a plain function of the same kind as the original (coroutine function, generator function) and with the same
+name, so that signatures, `inspect`, copy and pickle work as before. It is installed inside the wrappers of other
+instrumentations, whatever the order of installation. So the call is observed while their span is current.
 """
 
 import functools
@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 @dataclass
 class _Patch:
-    """One wrapper in place."""
+    """One installed wrapper."""
 
     owner: Any
     attribute: str
@@ -35,7 +35,7 @@ class _Patch:
     inherited: bool
 
     def undo(self) -> None:
-        """Take out only what is ours, wherever it now is."""
+        """Remove this wrapper only, wherever it is now."""
         for (holder, name), function in unwrap.layers(self.owner, self.attribute):
             if function is not self.wrapper:
                 continue
@@ -59,7 +59,7 @@ class Patcher:
         """Target name -> `patched`, `not imported`, `not wanted` or `missing`."""
 
     def install(self, adapter: Adapter) -> None:
-        """Patch the adapter's targets, each now or when its module is imported."""
+        """Patch the targets of the adapter, now or when their modules are imported."""
         finalizers.watch()
         for target in adapter.targets():
             self.found[target.name] = "not imported"
@@ -71,7 +71,7 @@ class Patcher:
                 wrapt.register_post_import_hook(_import_hook, target.module)
 
     def uninstall(self) -> None:
-        """Take all patches out; wrappers that someone still holds go inert."""
+        """Remove all patches. Wrappers that are still referenced stop observing."""
         self.active = False
         for patch in reversed(self._patches):
             quietly("uninstrument", None, patch.undo)
@@ -79,11 +79,11 @@ class Patcher:
         finalizers.unwatch()
 
     def _imported(self, adapter: Adapter, target: Target, module: Any) -> None:
-        """A raising hook would break the application's `import`."""
+        """Patch one target. It must not raise, because that would break the application's `import`."""
         quietly("patch", None, self._patch, adapter, target, module)
 
     def imported(self, module: Any) -> None:
-        """A module has been imported that some targets wait for."""
+        """A module with targets was imported: patch them."""
         for adapter, target in self._targets.get(module.__name__, ()):
             self._imported(adapter, target, module)
 
@@ -126,11 +126,11 @@ _LOST: dict[Any, str] = {
     **dict.fromkeys((Kind.ATTEMPT, Kind.ASYNC_ATTEMPT, Kind.RETRY, Kind.ASYNC_RETRY), _RETRIES),
     **dict.fromkeys((Kind.CLOSE, Kind.ASYNC_CLOSE), _CLOSING),
 }
-"""What exactly is lost with a target of each kind that is not there."""
+"""What is not observed if a target of a kind is missing."""
 
 _patchers: "WeakSet[Patcher]" = WeakSet()
 _hooked: set[str] = set()
-"""Modules that have our hook: it cannot be taken out again, so there is one for all drivers to come."""
+"""Modules with an import hook. A hook cannot be removed, so all later patchers share it."""
 
 
 def _import_hook(module: Any) -> None:

@@ -1,4 +1,4 @@
-"""What an adapter must answer. No wrapt, no OpenTelemetry, no SDK."""
+"""The interface of an adapter. It imports neither wrapt nor OpenTelemetry nor an SDK."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from llm_errors.providers import Sdk
 
 @unique
 class Kind(Enum):
-    """How a patched function behaves, and so which wrapper it gets."""
+    """How a patched function behaves. It determines the wrapper."""
 
     CALL = "call"
     ASYNC_CALL = "async call"
@@ -34,15 +34,15 @@ class Kind(Enum):
 
 Function = Callable[..., Any]
 Wrap = Callable[[Any, Function], Function]
-"""Makes the wrapper of a function that only one SDK has: it is given an `Edge` and the function."""
+"""Creates a special wrapper, for a function that only one SDK has, from an `Edge` and the function."""
 
 
 @dataclass(frozen=True)
 class Target:
     """A function to patch: `attribute` of class `owner` in `module`, or of the module itself if `owner` is empty.
 
-    `when` tells from the class whether the SDK at hand wants this patch. A target that is `optional` may be missing
-    silently.
+    `when` decides from the class whether the installed version of the SDK needs this patch. If an `optional` target is
+    missing, no warning is logged.
     """
 
     module: str
@@ -52,56 +52,56 @@ class Target:
     when: Callable[[type], bool] | None = None
     optional: bool = False
     through: str = ""
-    """Of a helper that can be closed: the attribute in which it holds the stream."""
+    """For a helper that can be closed: the attribute that holds the stream."""
 
     @property
     def name(self) -> str:
-        """How reports name it."""
+        """The name of the target in warnings and reports."""
         return f"{self.module}:{self.owner}.{self.attribute}"
 
 
 class Adapter:
-    """What the patcher asks of an SDK family. The answers given here suit most; a subclass overrides what is different."""
+    """The adapter of an SDK family. The defaults suit most families; a subclass overrides what differs."""
 
     def __init__(self, row: Sdk) -> None:
         self.row = row
-        """The SDK's row in the table."""
+        """The row of the SDK in `providers`."""
 
     def targets(self) -> Iterable[Target]:
         """The functions to patch."""
         return ()
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The call that begins with this call of the target, or None to stay out: it is no model call.
+        """The model call that begins with this call of the target, or None to ignore it.
 
-        `instance` is the object whose method was called; None where the target is a function of a module.
+        `instance` is the object of the called method; None if the target is a module function.
         """
         return None
 
     def is_of(self, call: Invocation, target: Target, instance: Any) -> bool:
-        """Whether a method that runs inside the call serves it: by default one of the object whose call it is."""
+        """Whether a method that runs inside the call belongs to it. By default, it must be a method of the same object."""
         return call.instance is instance
 
     def begin(self, call: Invocation) -> None:
-        """A last chance before the SDK runs with `call.args` and `call.kwargs`: some deliver their answer by a hook."""
+        """Called before the SDK runs with `call.args` and `call.kwargs`, which may be changed, for example to add a hook."""
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """The SDK returned: settle, or follow the stream that it returned."""
+        """The SDK returned. Settle the call, or follow the returned stream."""
         call.judge(result)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence of an exception that only this SDK's adapter can read; None to leave it to the neutral reader."""
+        """Evidence from an exception that only this adapter can read; None to use `extract.exceptions`."""
         return None
 
     def part(self, call: "Invocation", result: Any) -> None:
         """A method of a stream returned a part of the answer (`Kind.PART`)."""
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """Between two attempts: evidence of the one that failed, which the SDK's own retry is about to hide."""
+        """Called between two attempts: evidence of the failed attempt, which the SDK retries by itself."""
         return None
 
     def attempt_returned(self, call: Invocation, result: Any) -> BaseException | Evidence | None:
-        """The failure inside what one attempt returned, where an SDK returns failures instead of raising them."""
+        """The failure in the result of an attempt, for SDKs that return failures instead of raising them."""
         return None
 
     def info(
@@ -118,7 +118,7 @@ class Adapter:
         native_span: bool = False,
         background: bool = False,
     ) -> CallInfo:
-        """The facts of a call, with what the SDK's row says; `provider` and `dialect` only where the row is not right."""
+        """Build a CallInfo from the row of the SDK. `provider` and `dialect` override the row."""
         return CallInfo(
             sdk=self.row.name,
             distribution=self.row.distribution,

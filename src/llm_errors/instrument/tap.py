@@ -18,9 +18,9 @@ from llm_errors.instrument.invocation import Invocation
 KEPT = 262_144
 """Bytes of a body that is read in pieces which are kept until it is whole."""
 LIMIT = 16_384
-"""Bytes of a body in place of a stream that are kept until its end: an error object is shorter."""
+"""Bytes that are kept of a body that arrives instead of a stream. An error object is shorter."""
 _MARK = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
-"""The last event of a stream of OpenAI's dialect. In JSON a line break is escaped, so no generated text looks like it."""
+"""The last event of a stream in the openai dialect. JSON escapes line breaks, so generated text cannot match."""
 
 _ENDS = (
     b"data: [DONE]",
@@ -30,14 +30,14 @@ _ENDS = (
     b"event: response.incomplete",
     b"event: interaction.completed",
 )
-"""Lines of an event stream behind which nothing follows."""
+"""Lines that end an event stream."""
 _LONGEST = max(map(len, _ENDS))
 
 
 class EventStreamEnd:
-    """The chunks of an event stream that the application reads itself: whether its end has passed.
+    """Detects the end of an event stream that the application reads itself.
 
-    Text inside an event is JSON, in which no line begins.
+    Text inside an event is JSON, which contains no line break, so it cannot match.
     """
 
     __slots__ = ("_tail", "done")
@@ -47,19 +47,19 @@ class EventStreamEnd:
         self._tail = b"\n"
 
     def chunk(self, chunk: bytes) -> bool:
-        """Look for a line that ends the stream, which two chunks may share."""
+        """Look for a line that ends the stream. The line may be split between two chunks."""
         seen = self._tail + chunk
         self.done = self.done or any(b"\n" + end in seen for end in _ENDS)
         self._tail = seen[-_LONGEST:]
         return self.done
 
     def end(self) -> Answer:
-        """Its status was good, and nothing more is known of it."""
+        """A healthy answer: the status was successful, and nothing else is known."""
         return Answer()
 
 
 def tap_body(response: Any, observe: Callable[[bytes], Any]) -> None:
-    """Let `observe` have every piece of the response's body before the SDK gets it."""
+    """Call `observe` with every piece of the response body before the SDK receives it."""
 
     def tapped(data: bytes) -> bytes:
         observe(data)
@@ -75,7 +75,7 @@ def tap_body(response: Any, observe: Callable[[bytes], Any]) -> None:
 
 
 def beginning(kept: list[bytes]) -> Callable[[bytes], None]:
-    """Keep the beginning of a body."""
+    """A function that appends the beginning of a body to `kept`."""
 
     def observe(data: bytes) -> None:
         if sum(map(len, kept)) < LIMIT:
@@ -85,16 +85,16 @@ def beginning(kept: list[bytes]) -> Callable[[bytes], None]:
 
 
 def mark_in(response: Any) -> Callable[[], bool]:
-    """Listen for the mark at the end of a stream; to be asked when no further chunk comes."""
-    last: deque[bytes] = deque(maxlen=2)  # two pieces may share it
+    """Observe a stream. The returned function says, after the last chunk, whether the end marker was there."""
+    last: deque[bytes] = deque(maxlen=2)  # the marker may be split between two pieces
     tap_body(response, last.append)
     return lambda: _MARK.search(b"".join(last)) is not None
 
 
 def tap_application(call: Invocation, response: Any) -> None:
-    """End the call where the application reads the body of a stream itself; what the SDK reads is left alone.
+    """Observe the body of a stream if the application reads it itself, and end the call with it.
 
-    While the call waits for a chunk, it is the SDK that reads. The one method calls the other.
+    While the call waits for a chunk, the SDK is reading, and the body is not observed. `iter_bytes` calls `iter_raw`.
     """
 
     async def follow_async(body: Any) -> AsyncIterator[bytes]:
@@ -112,7 +112,7 @@ def tap_application(call: Invocation, response: Any) -> None:
 
 
 def tap_times(call: Invocation, response: Any) -> None:
-    """Note when the parts of a body come that the application may read at its leisure."""
+    """Record when the parts of a body arrive; the application may use them later."""
 
     def note(body: Any) -> Iterator[bytes]:
         for data in body:
@@ -129,9 +129,9 @@ def tap_times(call: Invocation, response: Any) -> None:
 
 
 class JsonBody:
-    """An answer's body that the application reads, at once or in pieces; of one in very many bytes only a whole is read.
+    """The body of an answer that the application reads at once or in pieces. A very large one is read only if it comes at once.
 
-    `headers` are those of the response, with names in lower case.
+    `headers` are the headers of the response, with lower-case names.
     """
 
     __slots__ = ("_dialect", "_headers", "_kept", "_length", "_reader", "_size", "done")
@@ -145,7 +145,7 @@ class JsonBody:
         self._size = 0
 
     def chunk(self, chunk: Any) -> bool:
-        """Keep a piece, until the body is whole."""
+        """Keep a piece until the body is complete."""
         if not isinstance(chunk, bytes):
             return False
         self._size += len(chunk)
@@ -164,7 +164,7 @@ class JsonBody:
         return not isinstance(parsed(b"".join(self._kept)), str)
 
     def end(self) -> Answer:
-        """What the whole body says; of one that was not read to its end only its status is known, and that is good."""
+        """The answer in the complete body. An incomplete body is a healthy answer, because its status was successful."""
         if not self.done or self._kept is None:
             return Answer()
         answer = glimpse.read(self._reader, self._dialect, b"".join(self._kept))
@@ -178,7 +178,7 @@ class JsonBody:
 
 
 class _Tapped:
-    """Stands in for the method of one response that gives its body in parts. A copy of the response has its own method."""
+    """Replaces the method of one response that iterates over its body. A copy of the response gets the original method."""
 
     __slots__ = ("_name", "_original", "_response", "_through")
 
@@ -196,7 +196,7 @@ class _Tapped:
     def place(
         cls, response: Any, through: Callable[[Any], Any], through_async: Callable[[Any], Any], *names: str
     ) -> None:
-        """Put one into a response of the HTTP library, sync or async, in place of its `iter_bytes` and such."""
+        """Replace methods of a response of the HTTP library, for example `iter_bytes`; for an async response, `aiter_bytes`."""
         is_async = hasattr(getattr(response, "stream", None), "__aiter__")
         for name in (f"a{name}" if is_async else name for name in names):
             if hasattr(response, name):

@@ -1,4 +1,4 @@
-"""The wrappers, one per kind of function: plain functions of the original's own kind, so that `inspect` sees what it saw."""
+"""The wrappers, one per kind of function. A wrapper is a function of the same kind, so that `inspect` gives the same result."""
 
 import sys
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class Installation(Protocol):
 
 
 class Edge:
-    """What a wrapper may call of ours; nothing here raises into the application's call."""
+    """What a wrapper needs to observe one target. Nothing here raises into the application's call."""
 
     __slots__ = ("adapter", "patcher", "recorder", "target")
 
@@ -30,17 +30,17 @@ class Edge:
         self.patcher, self.adapter, self.recorder, self.target = patcher, adapter, recorder, target
 
     def begin(self, given: tuple[Any, ...], kwargs: dict[str, Any]) -> Invocation | None:
-        """The call that begins, or None to stay out."""
+        """The call that begins, or None to ignore it."""
         if not self.patcher.active:
             return None
         try:
             instance, args = self.bound(given)
             outer = ACTIVE.get()
             if outer is not None and outer.adapter is self.adapter and outer.asks(instance, args, kwargs):
-                return None  # an inner class of the same chain: the call counts once
+                return None  # the same call in an inner class: it is counted once
             info = self.adapter.describe(self.target, instance, args, kwargs)
             scope = self.recorder.open(info) if info is not None else None
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("begin", error)
             return None
         if info is None or scope is None:
@@ -48,12 +48,12 @@ class Edge:
         call = Invocation(self.adapter, info, self.recorder, scope, instance, args, kwargs, id(sys.exc_info()[1]))
         try:
             self.adapter.begin(call)
-        except Exception as error:  # noqa: BLE001 - the same; the answer is then read where the SDK returns it
+        except Exception as error:  # noqa: BLE001 - the same; the answer is then read from the result
             report_internal_error("begin", error)
         return call
 
     def active(self, args: tuple[Any, ...]) -> Invocation | None:
-        """The call of this adapter that is running in this context; of the same object, if a method of its class is patched."""
+        """The running call of this adapter in this context. If the target is a method, the adapter also checks the object."""
         call = ACTIVE.get()
         if call is None or call.adapter is not self.adapter or not self.patcher.active:
             return None
@@ -62,7 +62,7 @@ class Edge:
         )
 
     def retry(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """The SDK hides a failed attempt."""
+        """The SDK is about to retry a failed attempt."""
         call = self.active(args)
         evidence = quietly("retry", None, self.adapter.attempt_failed, call, kwargs) if call is not None else None
         if call is not None and evidence is not None:
@@ -71,7 +71,7 @@ class Edge:
     def late(
         self, info: CallInfo, started: float, first_chunk: float | None = None, received: float | None = None
     ) -> Invocation | None:
-        """A call that is reported when it has ended; to be settled and left at once."""
+        """A call that is reported after it has ended. The caller settles and leaves it immediately."""
         scope = self.recorder.open(info) if self.patcher.active else None
         if scope is None:
             return None
@@ -80,12 +80,12 @@ class Edge:
         return call
 
     def outer(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OuterCall | None:
-        """The call of an outer layer that begins, or None to stay out."""
+        """The framework call that begins, or None to ignore it."""
         info = self.adapter.describe(self.target, *self.bound(args), kwargs) if self.patcher.active else None
         return None if info is None else OuterCall(self.late, info)
 
     def bound(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-        """The object whose method was called and the arguments after it; no object where a module's function was."""
+        """The object of the called method and the other arguments. The object is None for a module function."""
         return (args[0], args[1:]) if self.target.owner and args else (None, args)
 
     def closed(self, args: tuple[Any, ...]) -> None:
@@ -156,7 +156,7 @@ def _async_call(edge: Edge, original: Function, follows: bool = False) -> Functi
 
 def _generator(edge: Edge, original: Function) -> Function:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        # Runs at the first step, which is when the SDK sends the request; no context stays attached across a yield.
+        # This runs at the first step, when the SDK sends the request. No context variable stays set across a yield.
         call = edge.begin(args, kwargs)
         if call is None:
             return (yield from original(*args, **kwargs))
