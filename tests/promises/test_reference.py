@@ -81,3 +81,18 @@ def test_every_block_is_on_exactly_one_page(monkeypatch):
     monkeypatch.chdir(ROOT)
     found = [name for page in generate.pages() for name in re.findall(r"<!-- generated:([\w-]+) -->", page.read_text())]
     assert sorted(found) == sorted({**readme.BLOCKS, **reference.BLOCKS})
+
+
+def test_the_failure_in_the_readme_is_told_as_it_says(provider, connect, observed):
+    shown = dict(re.findall(r"(llm\.[\w.]+) = (\S+)", (ROOT / "README.md").read_text()))
+    series = dict(re.findall(r'(llm_error_\w+)="(\w+)"', (ROOT / "README.md").read_text()))
+    client = connect(CHAT, provider([failure(CHAT, 429, "insufficient_quota", retry_after="0")] * 3).url, retries=2)
+    with contextlib.suppress(Exception):
+        call(CHAT, client)
+    told = {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in observed.span().attributes.items()
+    }
+    assert {name: told.get(name) for name in shown} == shown
+    ((labels, _),) = observed.points("llm_errors_total")
+    assert {semconv.prometheus_label(k): v for k, v in labels.items() if k.startswith("llm.")} == series
