@@ -45,6 +45,11 @@ def test_one_that_is_switched_on_and_off(loaded):
     assert peers.active("some-sdk") == INACTIVE
 
 
+def test_one_that_names_boto3_instruments_botocore(loaded):
+    loaded.instrumentor("boto3 >= 1.28.57").instrument()
+    assert peers.active("botocore") == ACTIVE
+
+
 def test_one_that_is_loaded_later(loaded):
     assert peers.active("some-sdk") == INACTIVE
     loaded.instrumentor("some-sdk >= 1").instrument()

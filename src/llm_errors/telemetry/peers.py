@@ -32,6 +32,8 @@ _NATIVE = "com.anthropic.sdk.python"
 
 _OPENINFERENCE_KIND = "openinference.span.kind"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
+_STANDS_ON = {"boto3": "botocore"}
+"""What peers name instead of the distribution that makes the calls."""
 
 
 def is_inference(span: Span, own_operation: str = "") -> bool:
@@ -115,6 +117,7 @@ def _instruments(cls: Any) -> frozenset[str]:
     """The distributions in the declared dependencies of an instrumentor."""
     try:
         wanted = cls._instance.instrumentation_dependencies()
-        return frozenset(m[0].lower() for w in wanted if (m := _NAME.match(w)))
+        names = (m[0].lower() for w in wanted if (m := _NAME.match(w)))
+        return frozenset(_STANDS_ON.get(name, name) for name in names)
     except Exception:  # noqa: BLE001 - foreign code; a peer that raises counts as one that instruments nothing
         return frozenset()

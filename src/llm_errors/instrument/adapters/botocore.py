@@ -6,6 +6,7 @@ stream raises its errors where it parses its events; any other body is read by t
 
 from collections.abc import Iterator
 from copy import copy
+from inspect import iscoroutinefunction
 from typing import Any
 
 from llm_errors.call import CallInfo
@@ -102,10 +103,9 @@ class Botocore(Adapter):
 def follow(call: Invocation, stream: Any) -> None:
     """Look at a stream's parsed events: a twin parses them, and raises its errors, inside what the stream iterates over."""
     twin = copy(stream)
-    if hasattr(stream, "__aiter__"):
-        stream._event_generator, stream._parse_event = call.follow_async(aiter(twin)), _parsed_async
-    else:
-        stream._event_generator, stream._parse_event = call.follow(iter(twin)), _parsed
+    asynchronous = hasattr(stream, "__aiter__")
+    stream._event_generator = call.follow_async(aiter(twin)) if asynchronous else call.follow(iter(twin))
+    stream._parse_event = _parsed_async if iscoroutinefunction(twin._parse_event) else _parsed
     call.attach_finalizer(stream)
 
 
