@@ -1,8 +1,8 @@
-"""google-adk: a run's own budget, and verdicts on models that no SDK adapter sees.
+"""google-adk 2: the budget of a run, and calls of models that no SDK adapter observes.
 
-ADK calls google-genai, litellm or anthropic, whose adapters report. What only ADK knows: that `max_llm_calls` is
-reached, which it says by raising before the model is called; and what models of other kinds, or its own reading, came
-to.
+ADK calls google-genai, litellm or anthropic. The adapters of these SDKs report the calls. This adapter adds what only ADK
+knows: that `max_llm_calls` is reached, for which ADK raises before it calls the model; calls of other models; and answers
+that ADK itself finds empty.
 """
 
 import os
@@ -27,7 +27,7 @@ _RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publish
 
 
 def provider_of(model: str) -> str:
-    """Who serves a model, by its name: ADK's own names, or the prefix of LiteLLM's."""
+    """The provider of a model, from its name in ADK or the prefix that LiteLLM uses."""
     known = providers.provider_of_model(model) if model else _GEMINI
     if known is not None and known.name == _GEMINI_NAME:
         vertex = os.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower() in ("1", "true")
@@ -43,19 +43,19 @@ class GoogleAdk(Adapter):
     """The adapter of ADK's flow and of its call limit."""
 
     def targets(self) -> Iterator[Target]:
-        """Where the limit is enforced, and where the responses of every model come through."""
+        """The function that enforces the limit, and the one that passes the responses of every model."""
         yield Target("google.adk.agents.invocation_context", "InvocationContext", "increment_llm_call_count", _limit)
         yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", _responses)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
-        """The run (its context, or its agent) whose budget an exception says is spent; None for other exceptions."""
+        """The run of which the exception says that the budget is exhausted; None for other exceptions."""
         if type(exc).__name__ != "LlmCallsLimitExceededError":
             return None
         agent = field(instance, "agent")
         return self.facts(INVOKE_AGENT, _model_of(instance if agent is None else agent), False)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model call behind a stream of responses; a live session is none."""
+        """The model call behind a stream of responses. A live session is not a model call."""
         context, request = args[0], args[1]
         config = field(context, "run_config")
         if field(config, "support_cfc"):
@@ -64,7 +64,7 @@ class GoogleAdk(Adapter):
         return self.facts("generate_content", model, text(field(config, "streaming_mode")) == "sse")
 
     def facts(self, operation: str, model: str, stream: bool) -> CallInfo:
-        """The facts of a call of this framework."""
+        """Build the CallInfo of a framework call."""
         return self.info(operation=operation, model=model, stream=stream, provider=provider_of(model), reader=_READER)
 
 
@@ -75,7 +75,7 @@ def _model_of(agent: Any) -> str:
 
 
 def _limit(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function that raises where ADK refuses to call the model, since a run's budget is spent."""
+    """The wrapper of the function in which ADK raises because the budget of a run is exhausted."""
 
     def refused(args: tuple[Any, ...], exc: BaseException) -> None:
         adapter = edge.adapter
@@ -96,7 +96,7 @@ def _limit(edge: Edge, original: Function) -> Function:
 
 
 def _responses(edge: Edge, original: Function) -> Function:
-    """The wrapper of an async generator function that is given the model's stream of responses first."""
+    """The wrapper of an async generator function that receives the stream of the model's responses as its first argument."""
 
     def watched(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         instance, feed, *more = args

@@ -1,7 +1,6 @@
-"""google-genai: one client class carries every request of the Gemini Developer API and Vertex AI, with JSON text as its
-answer.
+"""google-genai: one client class sends every request of the Gemini Developer API and Vertex AI, and returns JSON text.
 
-The answer's text is read here: whole answers once, of a stream only the chunks that can hold a turning point.
+This adapter reads that text: a whole answer once, and only those chunks of a stream that may contain an important field.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,18 +26,18 @@ class WireReader:
         self._reader = reader
 
     def whole(self, result: Any) -> Answer:
-        """Parse and read."""
+        """Parse the text and read it."""
         body = field(result, "body")
         known = isinstance(body, str | bytes) and body != ""
         return glimpse.read(self._reader, DIALECT, body) if known else self._reader.whole({} if body == "" else body)
 
     def chunks(self) -> Chunks:
-        """A fresh state."""
+        """A new state for one stream."""
         return WireChunks()
 
 
 class WireChunks:
-    """The state of one stream of JSON texts. After the first content only chunks with a turning point are parsed."""
+    """The state of one stream of JSON texts. After the first content, only chunks with an important field are parsed."""
 
     __slots__ = ("_chunks",)
 
@@ -51,21 +50,21 @@ class WireChunks:
         return self._chunks.done
 
     def chunk(self, chunk: Any) -> None:
-        """Look at one chunk.
+        """Read one chunk.
 
-        A quoted name inside generated text is escaped in JSON, so the search cannot be misled by it.
+        JSON escapes quotes inside generated text, so the search for a quoted field name cannot match there.
         """
         body = chunk.body
         if not self._chunks.has_content or '"finishReason"' in body or '"promptFeedback"' in body:
             self._chunks.chunk(_outline(body) if glimpse.is_long(body) else parsed(body))
 
     def end(self) -> Answer:
-        """What was seen."""
+        """The answer after the last chunk."""
         return self._chunks.end()
 
 
 def _outline(body: str) -> dict[str, Any]:
-    """A chunk that is too long to be parsed, in its own shape: some content, and the reasons why candidates ended."""
+    """A short substitute for a chunk that is too long to parse: some content, and the finish reasons of the candidates."""
     ended = [{"index": i, "finishReason": reason} for i, reason in enumerate(glimpse.values(body, "finishReason"))]
     first = ended[0] if ended else {}
     return {"candidates": [{**first, "content": {"parts": [{"text": "..."}]}}, *ended[1:]]}
@@ -79,12 +78,12 @@ VERBS = {
     "batchEmbedContents": ("embeddings", _RESULTS),
     "predict": ("generate_content", _RESULTS),
 }
-"""The verb behind the colon of a model call's path; counting tokens, batches, files and caches are none."""
+"""The verb after the colon in the path of a model call. Token counts, batches, files and caches are not model calls."""
 
 
 _MODELS = "google.genai.models"
 CONVERTERS = ("_GenerateContentParameters_to_mldev", "_GenerateContentParameters_to_vertex")
-"""Functions that make the request's JSON of the caller's arguments, and raise where they cannot."""
+"""Functions that convert the caller's arguments to the JSON request, and raise if they cannot."""
 
 
 @lru_cache(maxsize=512)
@@ -136,6 +135,6 @@ class GoogleGenai(Adapter):
         )
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """Arguments that the SDK does not make a request of: not known to the API at hand, or of a wrong kind."""
+        """A call with arguments that the SDK refuses: unknown to the selected API, or of a wrong type."""
         model = text(field(given[0] if given else None, "model"), 256)
         return self._info(instance, f"{model}:generateContent")

@@ -1,7 +1,6 @@
-"""google-genai's Interactions: a resource class with a retry loop of its own, whose `create` may make several requests.
+"""Interactions of google-genai 2 and 3: a resource class with its own retry loop; `create` may send several requests.
 
-Releases 1.x carry a client of the Stainless family for it, which has its own row; this adapter serves the generated stack of
-2.x and 3.x.
+google-genai 1 has a Stainless client for interactions, which has its own row in `providers`.
 """
 
 import inspect
@@ -26,10 +25,10 @@ _STACK = "google.genai._gaos"
 
 
 class GoogleInteractions(Adapter):
-    """The adapter of `client.interactions.create`; get, delete and cancel are no model calls."""
+    """The adapter of `client.interactions.create`. Get, delete and cancel are not model calls."""
 
     def targets(self) -> Iterator[Target]:
-        """The public resource, the computation between an attempt that failed and the next, and what can be closed."""
+        """The public resource class, the function that is called between two attempts, and close methods."""
         yield Target(f"{_STACK}.google_genai", "GeminiNextGenInteractions", "create", Kind.CALL)
         yield Target(f"{_STACK}.google_genai", "AsyncGeminiNextGenInteractions", "create", Kind.ASYNC_CALL)
         yield Target(f"{_STACK}.google_genai", "GeminiNextGenInteractions", "get", poll)
@@ -40,7 +39,7 @@ class GoogleInteractions(Adapter):
             yield Target(f"{_STACK}.utils.response_helpers", f"_{prefix}APIResponseBase", "close", kind, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The body is in the keywords, or in `request`."""
+        """The request body is in the keywords, or in `request`."""
         request = kwargs.get("request")
         body = kwargs if request is None else field(request, "body") or request
         model = field(body, "model", "agent")
@@ -62,7 +61,7 @@ class GoogleInteractions(Adapter):
         )
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """An interaction that failed in the background. One that did not run there is judged when it is created."""
+        """A background interaction that failed. Other interactions were reported by the call that created them."""
         raw = exceptions.loaded(field(result, "http_response"))
         if raw is not None:
             result = parsed(raw)
@@ -72,7 +71,7 @@ class GoogleInteractions(Adapter):
         return None if answer.suspicion is None else (self._info(instance, None, None), answer)
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An interaction, a stream, or a raw response: judged if its body is there, else when it is parsed."""
+        """Judge an interaction, follow a stream, or judge a raw response: now if its body is loaded, else when it is parsed."""
         if not hasattr(result, "_parser"):
             _read(call, result)
         elif (body := exceptions.loaded(result.http_response)) is not None:
@@ -83,13 +82,13 @@ class GoogleInteractions(Adapter):
             result._parser = _listening(call, result._parser)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """The exception that the retry loop is handling: a network error, or one that holds the failed response."""
+        """Evidence from the exception that the retry loop is handling: a network error, or one with the failed response."""
         raised = sys.exc_info()[1]
         return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
 
 
 def _listening(call: Invocation, parser: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The parser of a raw response that also shows us what it gives."""
+    """Wraps the parser of a raw response, to read the parsed result."""
 
     async def listen_async(response: Any) -> Any:
         try:

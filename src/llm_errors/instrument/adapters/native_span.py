@@ -1,4 +1,4 @@
-"""The span that anthropic 2 makes itself around a call: the class is written onto it before the SDK ends it."""
+"""anthropic 2 creates its own span around a call. The class is written on it before the SDK ends the span."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from llm_errors.safety import quietly
 def before_span_ends(edge: Edge, original: Function) -> Function:
     """The wrapper of `finish_api_call_span(client, span, result)`.
 
-    The answer has been parsed then. A body that is still to be read keeps the span open, and of a failure the wrapper of
-    the call has told before.
+    The answer is parsed at this point. If the body is not read yet, the span stays open. A failure was reported before, by
+    the wrapper of the call.
     """
 
     def judge(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -30,7 +30,7 @@ def before_span_ends(edge: Edge, original: Function) -> Function:
 
 
 def before_body_ends(edge: Edge, original: Function) -> Function:
-    """The wrapper of `FirstEnd.end(how, error)`, which is told how the reading of a body ended."""
+    """The wrapper of `FirstEnd.end(how, error)`, which receives how the reading of a body ended."""
 
     def end(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         finalizer = finalizer_of(args[0])

@@ -1,7 +1,7 @@
-"""The Speakeasy family: SDKs generated with a resource class per API and a retry loop of their own.
+"""The Speakeasy family: generated SDKs with one resource class per API and their own retry loop.
 
-A resource's method sends the request and raises the typed error, so that it alone sees both; `stream.generator` is what a
-returned stream iterates over. The rows are in `providers`.
+A method of a resource class sends the request and raises the typed error. A returned stream iterates over
+`stream.generator`. The rows are in `providers`.
 """
 
 import sys
@@ -24,12 +24,12 @@ ASYNC = "_async"
 
 
 class Api(NamedTuple):
-    """What a resource's method asks for."""
+    """The API that a method of a resource class calls."""
 
     operation: str
     reader: Reader
     streams: bool = False
-    """Whether it always returns a stream; of the others `stream` among the arguments tells."""
+    """Whether the method always returns a stream. Otherwise its argument `stream` decides."""
 
 
 APIS: dict[tuple[str, str], Api] = {
@@ -52,14 +52,14 @@ APIS: dict[tuple[str, str], Api] = {
     ("Transcriptions", "stream"): Api("transcription", results.MEDIA, True),
     ("Rerank", "rerank"): Api("rerank", results.MODERATIONS),
 }
-"""Resource class and method -> the API, for all SDKs of the family."""
+"""Resource class and method -> API, for all SDKs of the family."""
 
 
 class Speakeasy(Adapter):
     """The adapter of one SDK of the family."""
 
     def targets(self) -> Iterator[Target]:
-        """The resources' methods, the computation between two attempts, and what can be closed."""
+        """The methods of the resource classes, the function that is called between two attempts, and close methods."""
         for client in self.row.clients:
             for method in client.methods:
                 yield Target(client.module, client.name, method, Kind.CALL, optional=True)
@@ -70,7 +70,7 @@ class Speakeasy(Adapter):
         yield Target(f"{tools}.eventstreaming", "EventStreamAsync", "close", Kind.ASYNC_CLOSE, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """Every argument is a keyword in this family; an agent stands in for a model."""
+        """All arguments are keywords in this family. The id of an agent replaces the model."""
         api = self._apis[target.owner, target.attribute.removesuffix(ASYNC)]
         url = kwargs.get("server_url") or self._server_url(instance)
         host, port = split_address(url) if isinstance(url, str) else (None, None)
@@ -86,7 +86,7 @@ class Speakeasy(Adapter):
 
     @cached_property
     def _apis(self) -> dict[tuple[str, str], Api]:
-        """The APIs, with readers that report in the dialect of this SDK."""
+        """The APIs, with readers for the dialect of this SDK."""
         return {key: api._replace(reader=InDialect(api.reader, self.row.dialect)) for key, api in APIS.items()}
 
     def _server_url(self, instance: Any) -> Any:
@@ -94,20 +94,20 @@ class Speakeasy(Adapter):
         return given or instance._get_url(None, None)
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, or a stream."""
+        """Judge an answer, or follow a stream."""
         if hasattr(result, "generator"):
             follow(call, result)
         else:
             call.judge(result)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """The exception that the retry loop is handling: a network error, or one that holds the failed response."""
+        """Evidence from the exception that the retry loop is handling: a network error, or one with the failed response."""
         raised = sys.exc_info()[1]
         return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
 
 
 def follow(call: Invocation, stream: Any) -> None:
-    """Look at the chunks of a stream on their way."""
+    """Read the chunks of a stream as they pass."""
     tap_application(call, stream.response)
     call.attach_finalizer(stream)
     passing = call.follow_async if hasattr(stream, "__anext__") else call.follow

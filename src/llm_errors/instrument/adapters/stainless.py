@@ -1,9 +1,9 @@
-"""The Stainless family: SDKs generated with one `request` method per client and a `post_parser` hook for every answer.
+"""The Stainless family: generated SDKs with one `request` method per client and a `post_parser` hook for every answer.
 
 The rows are in `providers`.
 
-The answer arrives through `options.post_parser`, which the SDK calls with the parsed model or the stream for plain
-calls, `with_raw_response` and `with_streaming_response` alike, before its own parse helpers can raise.
+The adapter receives the answer through `options.post_parser`. The SDK calls it with the parsed model or the stream, for plain
+calls, `with_raw_response` and `with_streaming_response`, before its own parse helpers can raise.
 """
 
 import sys
@@ -50,21 +50,21 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
     "/rerank": (RERANK, results.MODERATIONS),
     "/interactions": (GENERATE, results.INTERACTIONS),
 }
-"""The end of the path of every POST that is a model call; batches, files, counts, lists and cancellations are none."""
+"""The path endings of POST requests that are model calls. Batches, files, counts, lists and cancellations are not."""
 
 _BODIES = (dict, Mapping)
-"""The first is told without asking an abstract class."""
+"""`dict` comes first because `isinstance` with it is faster than with an abstract class."""
 _HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
-"""Helpers around a stream that close its response past it; those of other SDKs close the stream itself."""
+"""Stream helpers of openai that close the response without closing the stream. Those of other SDKs close the stream."""
 _HELD = "_raw_stream"
 
 
 Expected = tuple[int, bool]
-"""What a stream will bring: how many choices, and whether its usage after the last of them."""
+"""What a stream will contain: the number of choices, and whether usage follows the last choice."""
 
 
 def expected_of(options: Any) -> Expected:
-    """From the request's body; what an application adds to it (`extra_body`) wins. A list of prompts has choices each."""
+    """Read from the request body, overridden by `extra_body`. Each prompt of a list has its own choices."""
     body, added = options.json_data, getattr(options, "extra_json", None)
     asked = {**(body if isinstance(body, _BODIES) else {}), **(added if isinstance(added, _BODIES) else {})}
     prompt, usage = asked.get("prompt"), asked.get("usage")
@@ -82,7 +82,7 @@ def _endpoint(url: str) -> tuple[str, Reader] | None:
 class Stainless(Adapter):
     """The adapter of one SDK of the family.
 
-    The client's class tells the provider, otherwise the host does, otherwise the SDK's row.
+    The provider comes from the class of the client, otherwise from the host, otherwise from the SDK's row.
     """
 
     def __init__(self, row: Sdk) -> None:
@@ -91,7 +91,7 @@ class Stainless(Adapter):
         self._clients = tuple(one for client in row.clients for one in client.pair)
 
     def targets(self) -> Iterator[Target]:
-        """The clients' `request` (in anthropic 2 `_request`, inside its native span), the retry hook, what can be closed."""
+        """`request` of the clients (in anthropic 2 `_request`, inside its native span), the retry hook, and close methods."""
         base = f"{self.row.package}._base_client"
         for module, owner in self._clients:
             kind = Kind.ASYNC_CALL if owner.startswith("Async") else Kind.CALL
@@ -120,7 +120,7 @@ class Stainless(Adapter):
             yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A model call is a POST to one of `PATHS`. What a client's calls are is remembered while its base URL stays."""
+        """A model call is a POST to one of `PATHS`. The results are cached per client until its base URL changes."""
         options = args[1] if len(args) > 1 else kwargs.get("options")
         if options is None:
             return None
@@ -128,11 +128,11 @@ class Stainless(Adapter):
         if isinstance(body, _BODIES):
             model, background = body.get("model"), body.get("background") is True
         extra = options.extra_json
-        if extra:  # what the SDK sends is both, and what is extra wins
+        if extra:  # the SDK sends both, and the extra values override
             model, background = extra.get("model", model), extra.get("background", background) is True
         model = model if isinstance(model, str) else None
         stream = expected_of(options) if kwargs.get("stream") else None
-        native = kwargs.get("call") is not None  # anthropic 2: the span that it has made current
+        native = kwargs.get("call") is not None  # anthropic 2 passes its own span, which is current
         asked = (options.method, options.url, model, stream, native, background)
         base = instance.__dict__.get("_base_url")
         known = _KNOWN.get(id(instance))
@@ -180,9 +180,9 @@ class Stainless(Adapter):
         )
 
     def begin(self, call: Invocation) -> None:
-        """Listen for the answer, unless what is returned is the answer: an SDK's model or stream, asked for as such.
+        """Install a `post_parser`, unless the SDK returns the parsed model or stream itself.
 
-        With options of our own: those given may serve another call, too.
+        The options are copied, because the application may use the given ones for another call.
         """
         placed = len(call.args) > 1
         options = call.args[1] if placed else call.kwargs["options"]
@@ -201,9 +201,9 @@ class Stainless(Adapter):
             call.kwargs = {**call.kwargs, "options": options}
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """What the SDK parsed is the answer; a raw one ends when the application parses, closes or drops it.
+        """The parsed result is the answer. A raw response ends when the application parses, closes or drops it.
 
-        While the call still runs, before the SDK ends its own span, only what is whole is judged.
+        If the call is still running (before anthropic 2 ends its span), only a complete answer is read.
         """
         answer = call.parsed
         if answer is RETURNED and (hasattr(type(result), _OF_MODELS) or not is_stream(result)):
@@ -216,7 +216,7 @@ class Stainless(Adapter):
                 call.judge_text(body)
         elif is_stream(result):
             follow(call, result)
-        elif result is None:  # the application asked for nothing
+        elif result is None:  # the application requested no result
             call.settle(Answer())
         else:
             self._returned_raw(call, result)
@@ -225,7 +225,7 @@ class Stainless(Adapter):
         response = field(result, "http_response", "response")
         own = response is None and number(field(result, "status_code")) is not None
         if own:
-            response = result  # the HTTP library's, which the application asked for: nobody will parse it
+            response = result  # a response of the HTTP library, which the SDK will not parse
         if response is None or not hasattr(result, "__dict__"):
             call.judge(result)
             return
@@ -240,7 +240,7 @@ class Stainless(Adapter):
         share_with_native_span(call, result, response)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """From the failed response, or else from the exception that the SDK is handling."""
+        """Evidence from the failed response, or else from the exception that the SDK is handling."""
         response = kwargs.get("response")
         raised = sys.exc_info()[1]
         if response is None:
@@ -248,11 +248,11 @@ class Stainless(Adapter):
         return exceptions.of_response(response, self.row.dialect, call.info.provider)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A whole answer that would take so long that Anthropic's SDK asks for a stream; its model is not known here."""
+        """A request that anthropic refuses because it would take too long without a stream. The model is not known here."""
         return self._info(instance, "post", "/v1/messages", None) if isinstance(exc, ValueError) else None
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A response that failed in the background. One that did not run there has failed before the eyes of the caller."""
+        """A background response that failed. Other responses were reported by the call that created them."""
         raw = exceptions.loaded(field(result, "http_response"))
         if raw is not None:
             result = parsed(raw)
@@ -264,51 +264,51 @@ class Stainless(Adapter):
 
 
 _KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}
-"""By the client's identity, which asks nothing of it: a weak reference, its base URL, and its calls."""
+"""By `id` of the client, which needs no hash: a weak reference, the base URL, and the calls."""
 _KNOWN_LIMIT = 256
-"""Calls of one client that are remembered: paths with identifiers in them have no end."""
+"""The maximum number of cached calls per client: paths may contain identifiers."""
 
 
 _OWN_BASE_URL = ("BaseClient", "OpenAI", "AsyncOpenAI")
-"""Classes of the SDKs that define `base_url`: over one that an application or openai's module defines nothing is known."""
+"""Classes of the SDKs that define `base_url`. Nothing is cached if another class, or openai's module client, defines it."""
 
 
 def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | None]] | None:
-    """A fresh memory; None for a client whose base URL may change unseen, because its class computes it."""
+    """A new cache entry; None for a client that computes its base URL, so that a change cannot be noticed."""
     key = id(client)
     owner = next((c for c in type(client).__mro__ if "base_url" in vars(c)), None)
     if base is None or owner is None or owner.__name__ not in _OWN_BASE_URL:
         return None
     try:
         known = _KNOWN[key] = (weakref.ref(client, lambda _: _KNOWN.pop(key, None)), base, {})
-    except TypeError:  # it takes no weak reference
+    except TypeError:  # the client does not support weak references
         return None
     return known
 
 
 def _asks_for_no_more(options: dict[str, Any], client: Any) -> bool:
-    """Neither to parse further nor, by a header, for the raw response. What is not given is an object of the SDK's."""
+    """Whether no `post_parser` and no headers (which can request a raw response) are given; unset values are SDK objects."""
     given = callable(options.get("post_parser")) or hasattr(options.get("headers"), "keys")
     return not given and not client.__dict__.get("_custom_headers", True)
 
 
 _OF_MODELS = "model_config"
-"""What every class of pydantic's models has."""
+"""An attribute of every pydantic model class."""
 
 
 @lru_cache(maxsize=512)
 def _is_returned(client: Any, package: str, wanted: Any) -> bool:
-    """Whether a client returns what it has parsed into `wanted`, if nobody asks for the raw response or parses further.
+    """Whether a client returns the parsed `wanted` model, if the call asks for no raw response and no further parsing.
 
-    An application's own class may return anything, and one with a span of its own has middlewares, which may parse
-    several answers and return another.
+    A client class of the application may return anything. A client of anthropic 2 has middlewares, which may parse several
+    answers and return another one.
     """
     own = f"{client.__module__}.".startswith(f"{package}.")
     return own and isinstance(wanted, type) and hasattr(wanted, _OF_MODELS) and not _has_native_span(client)
 
 
 def _retries_by_recursion(client: type) -> bool:
-    """Whether a request calls itself for a further attempt (openai before 1.76, and SDKs that were generated before it)."""
+    """Whether `request` calls itself for another attempt (openai before 1.76, and SDKs that were generated before it)."""
     return hasattr(client, "_retry_request")
 
 
@@ -317,7 +317,7 @@ def _retries_in_a_loop(client: type) -> bool:
 
 
 def _has_native_span(client: type) -> bool:
-    """Whether the SDK makes a span of its own around `_request` (anthropic 2)."""
+    """Whether the SDK creates its own span around `_request` (anthropic 2)."""
     return hasattr(client, "_copy_and_prepare") and hasattr(client, "_tracer")
 
 

@@ -1,4 +1,4 @@
-"""How an answer of the Stainless family is read: parsed by the SDK, as a stream, or raw and perhaps never parsed."""
+"""Reads the answers of Stainless SDKs: parsed by the SDK, as a stream, or as a raw response that may never be parsed."""
 
 import sys
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from llm_errors.safety import quietly, report_internal_error
 
 
 def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], Any]:
-    """The hook that the SDK calls with every answer or stream it parses; it returns what the SDK would have got.
+    """The `post_parser` hook. The SDK calls it with every answer or stream that it parses; it returns the same result.
 
-    While the SDK's method runs, a middleware may parse several: which one counts is known when the method returns.
+    A middleware may parse several answers while the SDK's method runs. The last one counts when the method returns.
     """
     chained = original if callable(original) else None
 
@@ -27,7 +27,7 @@ def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], An
             streamed = is_stream(result)
             if not streamed:
                 call.parsed = _read(call, result) if wanted in _TEXTS else result
-        except Exception as error:  # noqa: BLE001 - as `quietly` does, without a call of its own for every call
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("answer", error)
         try:
             final = result if chained is None else chained(result)
@@ -43,7 +43,7 @@ def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], An
 
 
 _TEXTS = (str, bytes)
-"""What an application may ask for in place of a model."""
+"""Types that an application may request instead of a model."""
 
 
 def _read(call: Invocation, result: Any) -> Any:
@@ -51,7 +51,7 @@ def _read(call: Invocation, result: Any) -> Any:
 
 
 def is_stream(result: Any) -> bool:
-    """Whether it is the SDK's stream, or an application's own kind of it."""
+    """Whether the object is a stream of the SDK or a stream class of the application."""
     kind: Any = type(result)
     return _is_kind_of_stream(kind) and hasattr(result, "_iterator")
 
@@ -62,7 +62,7 @@ def _is_kind_of_stream(kind: Any) -> bool:
 
 
 def follow(call: Invocation, stream: Any) -> None:
-    """Look at a stream's chunks on their way, and at a body that came in place of them."""
+    """Read the chunks of a stream as they pass, or the body that arrived instead of a stream."""
     content_type = str(field(field(stream.response, "headers"), "content-type") or "")
     if "html" in content_type or content_type.startswith("application/json"):
         call.instead = []
@@ -77,14 +77,14 @@ def follow(call: Invocation, stream: Any) -> None:
 
 
 def share_with_native_span(call: Invocation, holder: Any, response: Any) -> None:
-    """The SDK's own span over the body (anthropic 2) is written to before it ends."""
+    """Let the end of the SDK's own span (anthropic 2) end the call, so that the span can be annotated before."""
     native = field(field(response, "stream"), "stream_observer")
     if native is not None:
         call.share_finalizer(holder, native)
 
 
 class Unread:
-    """What can be said of a raw response that the application reads itself."""
+    """The answer in a raw response that the application reads itself."""
 
     __slots__ = ("_call", "_response")
 
@@ -92,9 +92,9 @@ class Unread:
         self._call, self._response = call, response
 
     def __call__(self) -> Answer:
-        """A body that has been loaded is read as an answer; of any other only its status is known, and that is good.
+        """A loaded body is read as an answer. Any other response is healthy, because its status was successful.
 
-        Unless what is on its way out of the application's `with` is that the body broke off.
+        The exception is a network error that is leaving the application's `with` block: the body broke off.
         """
         body = exceptions.loaded(self._response)
         if body is None:

@@ -1,5 +1,7 @@
-"""Wrappers of what is no model call and yet tells how one went: a refusal before the request, a job that is polled, a request
-that is sent again with a fresh token."""
+"""Wrappers of functions that are not model calls but show the outcome of one.
+
+They refuse a call before the request, poll a background job, or repeat a request with a new token.
+"""
 
 from collections.abc import Sequence
 from time import perf_counter
@@ -14,29 +16,29 @@ from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
 _REFRESHED = "retried"
-"""The keyword by which openai sends a request again with a fresh token, without its retry loop."""
+"""The keyword with which openai repeats a request with a new token, outside its retry loop."""
 
 
 @runtime_checkable
 class Refusing(Protocol):
-    """An adapter whose SDK does not send every request."""
+    """An adapter of an SDK that refuses some calls before it sends a request."""
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """The call that an exception ends before a request was sent. `given` is what else the function was given."""
+        """The call that was refused with this exception. `given` are the other arguments of the patched function."""
         ...
 
 
 @runtime_checkable
 class Polling(Protocol):
-    """An adapter whose calls may go on in the background."""
+    """An adapter of an SDK with background jobs."""
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A background job that has failed, and what it came to; None for any other."""
+        """The call and the answer of a failed background job; None for any other result."""
         ...
 
 
 def refusal(edge: Edge, original: Function) -> Function:
-    """The wrapper of a function that raises where a request is not sent."""
+    """The wrapper of a function that raises if the request is refused."""
 
     def refused(given: Sequence[Any], exc: BaseException) -> None:
         adapter: Any = edge.adapter
@@ -57,7 +59,7 @@ def refusal(edge: Edge, original: Function) -> Function:
 
 
 def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
-    """The application has asked for a job that was begun before: its failure is told once."""
+    """The application polled a background job. Report its failure once."""
     adapter: Any = edge.adapter
     if not edge.patcher.active or not isinstance(adapter, Polling) or not given:
         return
@@ -67,13 +69,13 @@ def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
     info, answer = found
     call = edge.late(jobs.begun_as(answer.id) or info, perf_counter())
     if call is not None:
-        call.counted = True  # when it began
+        call.counted = True  # it was counted when it began
         call.settle(answer)
         call.leave()
 
 
 def poll(edge: Edge, original: Function) -> Function:
-    """The wrapper of a function that gives the state of a job."""
+    """The wrapper of a function that returns the state of a job."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
@@ -96,12 +98,12 @@ def poll_async(edge: Edge, original: Function) -> Function:
 
 def _refreshed(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     call = edge.active(args) if kwargs.get(_REFRESHED) else None
-    if call is not None:  # the token had expired
+    if call is not None:  # the old token had expired
         call.retried(Evidence(dialect=call.info.dialect, provider=call.info.provider, status=401))
 
 
 def refresh(edge: Edge, original: Function) -> Function:
-    """The wrapper of a method that calls itself to send a request again with a fresh token."""
+    """The wrapper of a method that calls itself to repeat a request with a new token."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         quietly("retry", None, _refreshed, edge, args, kwargs)
