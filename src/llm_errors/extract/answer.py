@@ -1,4 +1,4 @@
-"""What a reader returns for an answer, and what it must be able to do."""
+"""The result of reading an answer, and the interface of the readers."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypedDict
@@ -12,10 +12,10 @@ _ONE_LINE = 200
 
 
 class Answer(NamedTuple):
-    """One answer of a model: what may be wrong with it, and the content-free facts that a span shows.
+    """One answer of a model: a possible failure in it, and the facts without content that a span shows.
 
-    `suspicion` is None when nothing in the answer can be a failure. `finish_reasons` are the provider's raw values, one
-    per candidate; a place whose finish reason was due and never came holds `error`, as the GenAI conventions say.
+    `suspicion` is None if nothing in the answer can be a failure. `finish_reasons` are the raw values of the provider, one per
+    candidate. If a finish reason is missing at the end, its value is `error`, as the GenAI conventions require.
     """
 
     suspicion: Evidence | None = None
@@ -38,15 +38,15 @@ class Chunks(Protocol):
 
     @property
     def done(self) -> bool:
-        """Whether the terminal event has been seen: whatever the caller does then, what was seen settles the call."""
+        """Whether the terminal event was received. What the caller does afterwards does not change the outcome."""
         ...
 
     def chunk(self, chunk: Any) -> bool | None:
-        """Look at one parsed chunk. True after one that ends the answer for good: no usage or anything else can follow."""
+        """Read one parsed chunk. True if it ends the answer, so that not even usage can follow."""
         ...
 
     def end(self) -> Answer:
-        """What was seen, when no further chunk comes."""
+        """The answer after the last chunk."""
         ...
 
 
@@ -58,7 +58,7 @@ class Reader(Protocol):
         ...
 
     def chunks(self) -> Chunks:
-        """A fresh state for a streamed answer."""
+        """A new state for a streamed answer."""
         ...
 
 
@@ -66,19 +66,19 @@ ABSENT = "FINISH_REASON_UNSPECIFIED"
 
 
 def finish_of(source: Any, *names: str) -> str:
-    """The finish reason in one of the named fields; empty where there is none, or a name for none."""
+    """The finish reason in one of the named fields; empty if it is missing or unspecified."""
     found = text(field(source, *names), 64)
     return "" if found.upper() == ABSENT else found
 
 
 def all_reasoning(written: Any, reasoned: Any) -> bool:
-    """Whether every output token went into reasoning."""
+    """Whether all output tokens were used for reasoning."""
     written, reasoned = number(written), number(reasoned)
     return bool(written and reasoned and reasoned >= written)
 
 
 class InDialect:
-    """A reader of another dialect's shapes: what it finds suspect is reported in the dialect of the API that copies them."""
+    """Wraps a reader of another dialect, for an API with the same answer format. Evidence gets the dialect of the API."""
 
     def __init__(self, reader: Reader, dialect: str) -> None:
         self._reader, self._dialect = reader, dialect
@@ -88,12 +88,12 @@ class InDialect:
         return _in_dialect(self._reader.whole(result), self._dialect)
 
     def chunks(self) -> Chunks:
-        """A fresh state for a streamed answer."""
+        """A new state for a streamed answer."""
         return _ChunksInDialect(self._reader.chunks(), self._dialect)
 
 
 class _ChunksInDialect:
-    """The state of one stream. An event of an event stream holds its chunk in `data`."""
+    """The state of one stream. An event of an event stream has its chunk in `data`."""
 
     __slots__ = ("_chunks", "_dialect")
 
@@ -102,16 +102,16 @@ class _ChunksInDialect:
 
     @property
     def done(self) -> bool:
-        """Whether the terminal event has been seen."""
+        """Whether the terminal event was received."""
         return self._chunks.done
 
     def chunk(self, chunk: Any) -> bool | None:
-        """Look at one chunk, or at the one inside an event."""
+        """Read one chunk, or the chunk inside an event."""
         held = getattr(chunk, "data", None)
         return self._chunks.chunk(chunk if held is None else held)
 
     def end(self) -> Answer:
-        """What was seen."""
+        """The answer after the last chunk."""
         return _in_dialect(self._chunks.end(), self._dialect)
 
 
@@ -126,7 +126,7 @@ def suspect(dialect: str, *facts: str, **fields: Any) -> Evidence:
 
 
 def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidence:
-    """Evidence of an error object that came inside HTTP 200."""
+    """Evidence of an error object that arrived inside an HTTP 200 response."""
     body = bodies.read({"error": error} if isinstance(error, str) else error)
     return Evidence(
         channel="in_band",
@@ -142,19 +142,19 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 
 
 def unexpected(dialect: str, result: Any) -> Answer:
-    """An answer that is none: an error object in place of it, a page, a bare string, a number."""
+    """Something that arrived instead of an answer: an error object, a page, a bare string, a number."""
     told = told_error(result) if is_object(result) or isinstance(result, list | tuple) else None
     if told is not None:
         return Answer(embedded_error(dialect, told))
     said = result.strip() if isinstance(result, str) else ""
-    # A line of text may be an error in words; a page says nothing, and a longer text may be what a model wrote.
+    # One line of text may be an error message. A page says nothing, and a longer text may be written by a model.
     if not said or len(said) > _ONE_LINE or "\n" in said or said.startswith("<"):
         return Answer(suspect(dialect, "unexpected_body"))
     return Answer(suspect(dialect, "unexpected_body", message=text(said), embedded=True))
 
 
 def nothing(dialect: str, result: Any, finish_reason: str = "") -> Evidence:
-    """Evidence of an answer that holds nothing: the error it tells of instead, or that it is empty."""
+    """Evidence of an answer without content: its error, or that it is empty."""
     told = told_error(result)
     if told is None:
         return suspect(dialect, "empty", finish_reason=finish_reason)

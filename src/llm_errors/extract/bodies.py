@@ -1,7 +1,4 @@
-"""Error objects in response bodies, whichever provider wrote them.
-
-Codes, message, wait, and findings about the content.
-"""
+"""Reads error objects in response bodies of any provider: codes, message, wait, and findings about the content."""
 
 import re
 from collections.abc import Mapping
@@ -14,20 +11,20 @@ from llm_errors.extract.fields import CODE_LIMIT, field, is_object, items, numbe
 
 _HTTP = range(300, 600)
 _DEPTH = 2
-"""Errors inside errors that are opened: a gateway before a gateway before a provider."""
+"""How many levels of errors inside errors are read: a gateway in front of a gateway in front of a provider."""
 _ENVELOPES = ("error", "Error", "external_model_error")
 NO_CODES = frozenset(("None", "null"))
-"""What a gateway writes that prints its own empty fields (LiteLLM does)."""
+"""Values that LiteLLM prints for its empty fields."""
 _OUTER_TYPES = frozenset(("error", "message"))
-"""Types of the whole body that say nothing: Anthropic's of an error, and that of its answers."""
+"""Types of a whole body that say nothing: Anthropic uses them for every error and every answer."""
 _ONE_WORD = re.compile(r"[\w.:/-]+")
 
 
 @dataclass(frozen=True)
 class ErrorBody:
-    """What an error body says.
+    """The content of an error body.
 
-    `status` is an HTTP status that the body itself names; `codes` come most specific first.
+    `status` is an HTTP status that the body names. `codes` are ordered, most specific first.
     """
 
     codes: tuple[str, ...] = ()
@@ -36,7 +33,7 @@ class ErrorBody:
     retry_after: float | None = None
     facts: frozenset[str] = frozenset()
     dialect: str = ""
-    """Whose error object it is, where its shape tells: it may come through another vendor's SDK."""
+    """The dialect of the error object, if its shape shows it. The error may arrive through the SDK of another vendor."""
 
 
 NOTHING = ErrorBody()
@@ -45,7 +42,7 @@ NOTHING = ErrorBody()
 def read(body: Any, status: int | None = None, depth: int = 0) -> ErrorBody:
     """Read an error body of any shape: object, list of one, `{"error": ...}`, plain string, page, nothing.
 
-    `status` is that of the response, if there was one. An error of a provider inside a gateway's is read too.
+    `status` is the status of the response, if known. The error of a provider inside the error of a gateway is read too.
     """
     body = parsed(body)
     if isinstance(body, list | tuple):
@@ -63,7 +60,7 @@ def _first(entries: Any) -> Any:
 
 
 def _opened(body: Any) -> tuple[Any, Any]:
-    """The innermost of error objects that hold each other and nothing else, and what encloses it."""
+    """The innermost of nested error objects that contain nothing else, and the object that contains it."""
     error = _named(body)
     if error is None and message_of(body) == "":
         error = _first(items(field(body, "errors")))
@@ -98,7 +95,7 @@ def _read_object(error: Any, outer: Any, said: str, status: int | None, depth: i
 
 
 def _error_types(error: Any, outer: Any) -> list[Any]:
-    """OpenRouter's canonical name of an error, and what others call so: more specific than any number."""
+    """OpenRouter's canonical name of an error, and the same field of other servers. It is more specific than a number."""
     return [field(field(error, "metadata"), "error_type"), field(error, "error_type"), field(outer, "error_type")]
 
 
@@ -121,9 +118,9 @@ def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
 
 
 def _dialect(error: Any, outer: Any, depth: int) -> str:
-    """A number as the code and a name of `google.rpc.Code` as the status: nobody else than Google writes errors so.
+    """Only Google writes a number as the code and a name of `google.rpc.Code` as the status.
 
-    Inside a gateway's error Anthropic's envelope names itself, and any other is of OpenAI's kind.
+    Inside the error of a gateway, Anthropic's envelope has the type `error`; any other envelope is of the openai dialect.
     """
     if number(field(error, "code")) is not None and text(field(error, "status"), 32) in google_rpc.NAMES:
         return "google"
@@ -149,14 +146,14 @@ def _http(code: str) -> int | None:
 
 
 def _named_status(error: Any, outer: Any) -> int | None:
-    """The HTTP status where it stands beside a code of another kind, or around the error."""
+    """The HTTP status in the error beside another code, or in the object around the error."""
     return next(
         (s for where in (error, outer) for n in error_shapes.STATUSES if (s := _http(_code(field(where, n))))), None
     )
 
 
 def message_of(error: Any) -> str:
-    """The text of an error object, taken out of what it may be wrapped into."""
+    """The message of an error object, without what it may be wrapped in."""
     found = parsed(field(error, *error_shapes.TEXTS))
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None
@@ -167,7 +164,7 @@ def message_of(error: Any) -> str:
 
 
 _PAGE = re.compile(r"\s*<[!?/a-zA-Z]")
-"""A page is no message; a message that begins with a number in angle brackets is one (Qwen's do)."""
+"""An HTML page is not a message. A message may begin with a number in angle brackets (Qwen)."""
 _PRINTED = re.compile(r"""\{'error': (?P<quote>['"])(?P<said>.*?)(?P=quote)(?:\}|, ['"])""", re.DOTALL)
 """LiteLLM's proxy prints a dict into the message field."""
 

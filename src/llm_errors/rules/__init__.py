@@ -1,4 +1,4 @@
-"""All rows, and their index by the condition they are found by. Ids are unique: the import fails otherwise."""
+"""All rules, indexed by their most selective condition. The import fails if two rules have the same id."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -11,7 +11,7 @@ Index = dict[Key, tuple[Rule, ...]]
 
 
 def index(rows: Iterable[Rule]) -> Index:
-    """The rows by their keys, in the order given."""
+    """The rules by their keys, in the given order."""
     found: dict[Key, list[Rule]] = {}
     for row in rows:
         texts = (("text", dialect) for dialect in row.dialects if row.refines)
@@ -32,4 +32,4 @@ _BY_DIALECT: Final = (openai.ROWS, anthropic.ROWS, google.ROWS, bedrock.ROWS, mi
 SHIPPED: Final = _checked((*common.ROWS, *frameworks.ROWS, *chain.from_iterable(_BY_DIALECT)))
 INDEX: Final = index(SHIPPED)
 DIALECTS: Final = frozenset(dialect for row in SHIPPED for dialect in row.dialects)
-"""Every wire dialect that has rows. Any other is taken for openai's, which unknown servers speak."""
+"""The wire dialects with rules. An unknown dialect is treated as openai."""

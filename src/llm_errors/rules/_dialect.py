@@ -1,4 +1,4 @@
-"""Rows of one wire dialect: what such rows have in common, said once."""
+"""Builders for the rules of one wire dialect."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,14 +10,14 @@ from llm_errors.taxonomy import ErrorClass
 
 
 class Dialect:
-    """Makes the rows of a dialect; their ids begin with its name. `more` are further conditions of `Rule`."""
+    """Builds rules of a dialect. Their ids begin with its name. `more` are further fields of `Rule`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.only = frozenset((name,))
 
     def code(self, row_id: str, error_class: ErrorClass, reason: str, codes: str, **more: Any) -> Rule:
-        """A row for the provider's own codes, whatever their case."""
+        """A rule for codes of the provider. Case is ignored."""
         return Rule(
             f"{self.name}.{row_id}", error_class, reason, dialects=self.only, codes=words(codes.lower()), **more
         )
@@ -25,29 +25,29 @@ class Dialect:
     def status(
         self, row_id: str, error_class: ErrorClass, reason: str, status: int, codes: str, weight: int = 1, **more: Any
     ) -> Rule:
-        """A row for codes that only name an HTTP status: they have its rank, and a text beside them says more."""
+        """A rule for codes that only repeat an HTTP status. It has the rank of a status, so that a text can refine it."""
         return self.code(row_id, error_class, reason, codes, names=frozenset({status}), weight=weight, **more)
 
     def finish(self, row_id: str, error_class: ErrorClass, reason: str, finish: str, **more: Any) -> Rule:
-        """A row for finish reasons."""
+        """A rule for finish reasons."""
         return Rule(
             f"{self.name}.finish.{row_id}", error_class, reason, dialects=self.only, finish=words(finish), **more
         )
 
     def block(self, row_id: str, reason: str, block: str) -> Rule:
-        """A row for the reasons why a prompt was blocked."""
+        """A rule for the block reasons of a prompt."""
         prompt_blocked = ErrorClass.PROMPT_BLOCKED
         return Rule(f"{self.name}.block.{row_id}", prompt_blocked, reason, dialects=self.only, block=words(block))
 
     def says(
         self, row_id: str, error_class: ErrorClass, reason: str, status: frozenset[int], *says: str, weight: int = 2
     ) -> Rule:
-        """A row for what the message of one of these statuses says: it refines the rows of the status."""
+        """A rule for phrases in the message at one of these statuses. It refines the rules for the status."""
         row = f"{self.name}.says.{row_id}"
         return Rule(row, error_class, reason, dialects=self.only, status=status, says=says, weight=weight)
 
     def adopt(self, rows: Iterable[Rule], own: Iterable[Rule]) -> tuple[Rule, ...]:
-        """Rows of another dialect, for servers that speak this one and keep their own codes and words.
+        """Rules of another dialect, for servers that use this wire format but send codes and texts of the other dialect.
 
         A code, phrase or finish reason of `own` means what this dialect says it does; only a text beside a code tells
         more. Adopted texts weigh less than this dialect's own.
@@ -67,7 +67,7 @@ class Dialect:
                 says=tuple(s for s in row.says if not (row.refines and any(phrase in s for phrase in phrases))),
                 weight=row.weight - row.refines,
             )
-            # What has lost its last condition of a kind would hold for everything.
+            # Without its last condition of a kind, a rule would match everything.
             if all(bool(getattr(row, kind)) == bool(getattr(kept, kind)) for kind in ("codes", "finish", "says")):
                 adopted.append(kept)
         return tuple(adopted)

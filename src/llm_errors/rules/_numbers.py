@@ -1,4 +1,4 @@
-"""Numbers that vendors send as codes, in whichever dialect they serve: GLM's (Zhipu, Z.ai) and Workers AI's.
+"""Numeric error codes that are the same in every dialect: those of GLM (Zhipu, Z.ai) and Workers AI.
 
 A number says something only together with the HTTP status: other vendors count, too. Where there is none, in
 mid-stream, it is all there is, and yields to whatever else is known.
@@ -14,18 +14,18 @@ _BUSY, _BAD = frozenset({429}), frozenset({400})
 
 
 def numbers(dialect: Dialect) -> tuple[Rule, ...]:
-    """The rows, in a dialect."""
+    """The rules for one dialect."""
     code = dialect.code
     rows = (
         code("glm.balance", E.CALL_BUDGET, "billing", "1113 1309", status=_BUSY, weight=1),
         code("glm.concurrency", E.RATE_LIMITED, "concurrency", "1302", status=_BUSY, weight=1),
         code("glm.rate", E.RATE_LIMITED, "requests", "1303 1305", status=_BUSY, weight=1),
         code("glm.overloaded", E.SERVER, "overloaded", "1312", status=_BUSY, weight=1),
-        # The same number for too many requests of the caller's and of everybody's: only the text tells.
+        # The same number for a limit of the caller and for an overloaded model: only the text distinguishes them.
         code("glm.overloaded.said", E.SERVER, "overloaded",
              "1305",
              status=_BUSY, says=("temporarily overloaded", "访问量过大"), weight=2),
-        # Of a day, of five hours, of a week or month: nothing that a retry could wait for.
+        # Limits per five hours, day, week or month: a retry cannot wait for them.
         code("glm.window", E.RATE_LIMITED, "daily_quota", "1304 1308 1310", status=_BUSY, weight=1),
         code("glm.plan", E.AUTH, "permission_denied", "1220 1311", status=_BUSY, weight=1),
         code("glm.account", E.AUTH, "account_disabled", "1112 1121", status=_BUSY, weight=1),
@@ -35,7 +35,7 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
         code("glm.key", E.AUTH, "invalid_key", "1000 1001 1002 1004", status=frozenset({401, 403}), weight=1),
         code("glm.key.expired", E.AUTH, "expired", "1003", status=frozenset({401, 403}), weight=2),
         code("glm.server", E.SERVER, "internal", "1230 1234", status=frozenset({500})),
-        # Workers AI counts its errors (3036: the day's free allocation is used); an AI gateway in front of it, too.
+        # Workers AI and its AI gateway number their errors (3036: the free allocation of the day is used up).
         code("workers.daily", E.RATE_LIMITED, "daily_quota", "3036 4006", status=_BUSY),
         code("workers.capacity", E.SERVER, "overloaded", "3040", status=_BUSY),
         code("workers.model", E.NOT_FOUND, "model", "5007 3042", status=frozenset({400, 404})),
@@ -54,7 +54,7 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
     )  # fmt: skip
     alone = (row for row in rows if not row.says)
     in_stream = (replace(row, id=f"{row.id}.stream", status=frozenset(), embedded=True, generic=True) for row in alone)
-    # Beside a status their texts say more.
+    # Together with a status, the texts are more specific.
     parameter = code("glm.parameter.stream", E.BAD_REQUEST, "invalid_parameter",
                      "1210 1213 1214 1215",
                      embedded=True, generic=True)  # fmt: skip

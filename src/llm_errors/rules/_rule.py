@@ -1,4 +1,4 @@
-"""One row of knowledge: conditions joined by AND, and the class and reason it gives."""
+"""A rule: conditions that must all match, and the class and reason that it gives."""
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from llm_errors.rules._signals import Signals, spelling
 from llm_errors.taxonomy import ErrorClass
 
 CODE, FINISH, CONTENT, EXCEPTION, STATUS, GENERIC = 60, 50, 45, 40, 20, 10
-"""Precedence by kind of evidence, not by position in a file."""
+"""The precedence of a rule, by the kind of evidence. The position in a file does not matter."""
 
 _KIND_NAMES: Final = {
     CODE: "code",
@@ -24,27 +24,27 @@ Key = tuple[str, str | int]
 
 @dataclass(frozen=True)
 class Rule:
-    """A row. Empty conditions hold for everything.
+    """A rule. An empty condition matches everything.
 
-    `codes` are lower case and compare without regard to case, underscores, dashes and dots; `exceptions` are `package.Class`, or `.Class` for that name
-    in any package. `says` are lower-case substrings of the message, of which one must be there: they refine a row
-    matched by dialect and status (or code), and can be switched off. `generic` marks a code or finish reason that says
-    little and yields to the HTTP status. `names` are the HTTP statuses that the codes of the row only repeat, as
-    `forbidden` repeats 403: such a row has the rank of a status, and a text that refines one of these statuses refines
-    it too. Among rows of one rank the higher `weight` wins (exceptions: how near the root cause the name is), then the
-    one with more conditions.
+    `codes` are lower case; they are compared without case, underscores, dashes and dots. `exceptions` are `package.Class`,
+    or `.Class` for a class of that name in any package. `says` are lower-case substrings of the message, of which one must
+    occur. They refine a rule for a dialect and a status (or code), and can be switched off. `generic` marks a code or finish
+    reason that says little, so that a rule for the HTTP status wins. `names` are the HTTP statuses that the codes only
+    repeat, as `forbidden` repeats 403: the rule has the rank of a status, and a text that refines one of these statuses
+    refines this rule too. Of two rules of the same rank, the one with the higher `weight` wins, then the one with more
+    conditions. The weight of an exception rule says how close the class is to the root cause.
     """
 
     id: str
     error_class: ErrorClass | None
-    """None declares the call healthy: only a user's own rule does that."""
+    """None means that the call is healthy. Only rules of the user can say that."""
     reason: str
     dialects: frozenset[str] = frozenset()
     providers: frozenset[str] = frozenset()
     status: frozenset[int] = frozenset()
     codes: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
-    """Codes too (an error's `type` is one): for a row that asks for a code and a type."""
+    """Further codes that must be present, for a rule that requires both a code and a type."""
     finish: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
     exceptions: frozenset[str] = frozenset()
@@ -54,22 +54,22 @@ class Rule:
     generic: bool = False
     names: frozenset[int] = frozenset()
     wrapper: bool = False
-    """The exception only wraps others: it decides when its causes, if any, are network or SDK errors."""
+    """The exception class wraps others. The rule matches only if all causes are network or SDK errors."""
     weight: int = 0
     kind: str = ""
-    """The kind of evidence to name where it is not that of the row's own conditions."""
+    """The kind of evidence to report, if it differs from the conditions of the rule."""
 
     rank: int = field(init=False, repr=False, compare=False)
-    """The precedence of the strongest kind of evidence the row asks for."""
+    """The precedence of the strongest kind of evidence in the conditions."""
     evidence: str = field(init=False, repr=False, compare=False)
-    """The name of the kind of fact that decides: what `Classification.evidence` says."""
+    """The kind of evidence, as reported in `Classification.evidence`."""
     conditions: int = field(init=False, repr=False, compare=False)
-    """How many conditions the row has: the more, the more specific."""
+    """The number of conditions: a rule with more conditions is more specific."""
     _codes: frozenset[str] = field(init=False, repr=False, compare=False)
     _types: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Compute once what every decision asks for."""
+        """Compute the values that every decision needs."""
         computed = {
             "rank": self._rank(),
             "conditions": self._conditions(),
@@ -81,7 +81,7 @@ class Rule:
         object.__setattr__(self, "evidence", self._evidence())
 
     def decided_by(self, code: str) -> bool:
-        """Whether the row lists the code, in whatever spelling."""
+        """Whether the rule lists the code, in any spelling."""
         return code in self._codes or code in self._types
 
     def _rank(self) -> int:
@@ -95,7 +95,7 @@ class Rule:
             (self.facts, CONTENT),
             (self.exceptions, EXCEPTION),
         )
-        # A fact beside a status or a code refines it and does not outrank it.
+        # A fact together with a status or a code refines it, but does not raise its rank.
         if self.facts and self.status and not (self.codes or self.types):
             return STATUS
         return next((rank for condition, rank in kinds if condition), STATUS)
@@ -117,7 +117,7 @@ class Rule:
         return sum(map(bool, given)) + len(self.facts) + (self.embedded is not None)
 
     def found_by(self) -> Iterator[Key]:
-        """What the row is found by: its most selective condition."""
+        """The index keys of the rule: its most selective condition."""
         if self.codes:
             yield from (("code", c) for c in self._codes)
         elif self.types:
@@ -135,11 +135,11 @@ class Rule:
 
     @property
     def refines(self) -> bool:
-        """Whether the row says with a text what a status is about."""
+        """Whether the rule refines a status by a text."""
         return bool(self.says and self.status and not self.codes)
 
     def holds(self, signals: Signals) -> bool:
-        """Whether every condition holds."""
+        """Whether every condition matches."""
         e = signals.evidence
         return (
             (not self.dialects or signals.dialect in self.dialects)
@@ -157,7 +157,7 @@ class Rule:
         )
 
     def _sent(self, signals: Signals) -> Set[str]:
-        """The codes that count. In a text one that says no more than a status is a word like any other."""
+        """The codes to compare. A code that only repeats a status does not count if it was found in the message."""
         return (signals.codes if self.names or self.generic else signals.all_codes).keys()
 
     def _raised(self, e: Evidence) -> bool:
@@ -169,5 +169,5 @@ class Rule:
 
 
 def words(names: str) -> frozenset[str]:
-    """The words of a string as a set: how rows list codes."""
+    """The words of a string as a set."""
     return frozenset(names.split())

@@ -1,4 +1,4 @@
-"""What rows are compared with: one evidence, with its codes in every spelling and its message cut to the provider's words."""
+"""Evidence prepared for matching: codes in normalised spelling, and the message without quotations."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from llm_errors.evidence import Evidence
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 _QUOTED: Final = re.compile(r"""(?<!\w)(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)(?!\w)""")
 _ECHO: Final = re.compile(r"input_value\s*=|'input':|\"input\":|failed_generation")
-"""What a message quotes or echoes is the caller's, not the provider's own words: names of fields, parts of the request."""
+"""From here on a message repeats the request. Such parts and quotations are not the provider's words, and are not matched."""
 _CODE: Final = r"[A-Za-z][A-Za-z0-9]*(?:[._:-][A-Za-z0-9]+)*"
 _IN_TEXT: Final = re.compile(
     rf"""
@@ -21,23 +21,22 @@ _IN_TEXT: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _TEXT_LIMIT: Final = 512
-"""Characters of a message in which a code is looked for."""
+"""The number of characters of a message that are searched for codes."""
 _COMPOUND: Final = re.compile(r"[._-]|[a-z][A-Z]")
-"""A code in a text is one of several words: a single word is language."""
+"""A code in a message consists of several words; a single word is ordinary language."""
 
 
 def spelling(code: str) -> str:
-    """What all spellings of a code have in common: `rate_limit`, `RateLimit` and `RATE-LIMIT` are one."""
+    """The normalised spelling of a code: the same for `rate_limit`, `RateLimit` and `RATE-LIMIT`."""
     return _NO_LETTERS.sub("", code).lower()
 
 
 class Signals:
-    """One evidence as rows see it.
+    """Evidence in the form that rules are matched with.
 
-    `codes` are the spellings of all codes, the most specific first, each with the code as it was sent; `all_codes` are
-    those and the ones that only a text holds. `named` are the
-    HTTP statuses that codes repeat; a text that refines such a status may decide, too. Where an error inside HTTP 200
-    names no status at all (`is_bare`), every text may.
+    `codes` maps the normalised spelling of each code to the code as it was sent, most specific first. `all_codes` also has
+    the codes that occur only in the message. `named` are HTTP statuses that a code repeats; a rule that refines such a status
+    by a text may match too. If an error inside HTTP 200 names no status (`is_bare`), every rule with a text may match.
     """
 
     def __init__(self, evidence: Evidence, messages: bool, dialect: str = "") -> None:
@@ -50,11 +49,11 @@ class Signals:
         self.is_bare = False
 
     def may_refine(self, status: frozenset[int]) -> bool:
-        """Whether a text that refines one of these statuses may decide although the response had another one."""
+        """Whether a rule that refines one of these statuses by a text may match, although the response has another status."""
         return self.is_bare or not self.named.isdisjoint(status)
 
     def says(self, phrases: Iterable[str]) -> bool:
-        """Whether the message holds one of the phrases, in words of the provider's own."""
+        """Whether the message contains one of the phrases, outside quotations."""
         return any(phrase in (self._lowered if "`" in phrase else self._own_words) for phrase in phrases)
 
     @cached_property
@@ -75,7 +74,7 @@ def _spelt(codes: Iterable[str]) -> dict[str, str]:
 
 
 def _spellings(code: str) -> Iterator[str]:
-    """The whole code; of one with dots also its last part, and what stands before it: `Throttling.Any` is a throttling."""
+    """The code; for a code with dots also its last part and the part before it: `Throttling.Any` matches `throttling`."""
     yield spelling(code)
     parts = code.split(".")
     if len(parts) > 1 and not parts[-1].isdecimal():
@@ -85,7 +84,7 @@ def _spellings(code: str) -> Iterator[str]:
 
 
 def in_text(message: str) -> list[str]:
-    """Codes that stand only in a text, as gateways print what the provider behind them answered."""
+    """Codes in the message, where gateways print the error of the provider behind them."""
     said = _QUOTED.sub(" ", _ECHO.split(message[:_TEXT_LIMIT], maxsplit=1)[0])
     found = (next(filter(None, match.groups())) for match in _IN_TEXT.finditer(said))
     return [code for code in found if _COMPOUND.search(code)]

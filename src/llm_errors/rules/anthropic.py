@@ -1,4 +1,4 @@
-"""Rows of the anthropic dialect.
+"""Rules of the anthropic dialect.
 
 Types: the `ErrorType` literals and the error-code table of the anthropic SDK.
 """
@@ -50,7 +50,7 @@ CODES: Final = (
     _code("conflict", E.SERVER, "conflict",
           "conflict_error memory_path_conflict_error memory_precondition_failed_error"),
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter", "invalid_request_error", generic=True),
-    # Servers that speak this dialect put it beside any status.
+    # Servers of this dialect send this type with any status.
     _code("generic.server", E.SERVER, "internal", "api_error", generic=True),
 )  # fmt: skip
 
@@ -78,7 +78,7 @@ TEXTS: Final = (
           "output blocked by content filtering policy", weight=3),
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 413}),
           "prompt is too long", "exceed context limit", "too many total text bytes"),
-    # A plan that leaves long prompts out: no wait helps.
+    # The plan does not include long prompts: waiting does not help.
     _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403, 429}),
           "out of extra usage", "draw from your extra usage", "extra usage is required"),
     _says("spend_limit", E.CALL_BUDGET, "spend_limit", frozenset({400, 429}),
@@ -104,6 +104,6 @@ ROWS: Final = (
     *_OWN,
     *numbers(_DIALECT),
     *OTHERS,
-    # The codes and words of the many that serve this dialect beside openai's: llama.cpp, vLLM, LiteLLM, GLM, Kimi, Qwen.
+    # Codes and texts of servers that offer both this dialect and openai: llama.cpp, vLLM, LiteLLM, GLM, Kimi, Qwen.
     *_DIALECT.adopt(openai.SHARED, _OWN),
 )

@@ -1,4 +1,4 @@
-"""Rows valid in every dialect: HTTP status, network exceptions by name, findings about the content."""
+"""Rules for every dialect: HTTP statuses, network exceptions by name, findings about the content."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ def _exception(row_id: str, error_class: E, reason: str, names: str, weight: int
 
 
 def _parsing(row_id: str, error_class: E, reason: str, names: str) -> Rule:
-    """A failed parse: of an answer, unless the status says that it was an error body that could not be parsed."""
+    """Rules for a parse error: of an answer, or, if the status is an error, of an error body."""
     return Rule(f"common.{row_id}", error_class, reason, exceptions=words(names), generic=True, kind="exception")
 
 
@@ -25,14 +25,14 @@ STATUS: Final = (
     _status(E.CALL_BUDGET, "billing", 402),
     _status(E.AUTH, "permission_denied", 403),
     _status(E.NOT_FOUND, "other", 404),
-    # 407 is a proxy's between here and the provider; 410 is said of a model that was there.
+    # 407 comes from a proxy in front of the provider; 410 means that a model was removed.
     _status(E.TRANSPORT, "proxy", 407),
     _status(E.TIMEOUT, "provider", 408),
     _status(E.SERVER, "conflict", 409),
     _status(E.NOT_FOUND, "model", 410),
     _status(E.BAD_REQUEST, "request_too_large", 413),
     _status(E.BAD_REQUEST, "invalid_parameter", 422),
-    # A dependency has failed: a generation behind the server that answers.
+    # 424: a server behind the one that answered has failed.
     _status(E.SERVER, "upstream", 424),
     _status(E.RATE_LIMITED, "requests", 429),
     _status(E.SERVER, "internal", 500),
@@ -57,7 +57,7 @@ STATUS: Final = (
     ),
 )
 
-# Weight: 3 a root cause, 2 a precise name of an HTTP library, 1 a vague one, 0 a wrapper of an SDK.
+# Weights: 3 for a root cause, 2 for a precise class of an HTTP library, 1 for a vague class, 0 for a wrapper of an SDK.
 EXCEPTIONS: Final = (
     _exception("refused", E.TRANSPORT, "connection_refused", "builtins.ConnectionRefusedError", 3),
     _exception(
@@ -173,7 +173,7 @@ CONTENT: Final = (
     ),
     Rule("common.no_end", E.TRANSPORT, "stream_cut", facts=words("no_end")),
     Rule("common.empty", E.UNKNOWN, "empty_response", facts=words("empty")),
-    # Where a bare string stands in place of an answer, its words say more.
+    # If a bare string arrived instead of an answer, its text is more specific.
     Rule(
         "common.unexpected_body",
         E.UNKNOWN,

@@ -1,4 +1,4 @@
-"""Rows of the google dialect: Gemini Developer API and Vertex AI.
+"""Rules of the google dialect: Gemini Developer API and Vertex AI.
 
 Names: `google.rpc.Code`, the reasons of `google.rpc.ErrorInfo` (googleapis `error_reason.proto`), and the
 `FinishReason` and `BlockedReason` enumerations of google-genai.
@@ -20,7 +20,7 @@ def _canonical(row_id: str, error_class: E, reason: str, status: int, codes: str
 
 
 def _said(row_id: str, error_class: E, reason: str, status: set[int], *says: str) -> Rule:
-    """The canonical names are of the status' own rank, and weigh more than a status alone."""
+    """A rule for a canonical name. It has the rank of a status, and a higher weight than the status alone."""
     row = f"google.says.{row_id}"
     return Rule(row, error_class, reason, dialects=_DIALECT.only, status=frozenset(status), says=says, weight=2)
 
@@ -53,9 +53,9 @@ CODES: Final = (
     _canonical("internal", E.SERVER, "internal", 500, "INTERNAL UNKNOWN DATA_LOSS"),
     _canonical("deadline", E.SERVER, "deadline_exceeded", 504, "DEADLINE_EXCEEDED"),
     _canonical("conflict", E.SERVER, "conflict", 409, "ABORTED ALREADY_EXISTS"),
-    # The reason beside a status that says nothing: a call that Google itself cancelled.
+    # A call that Google cancelled; its status alone says nothing.
     _code("backend", E.SERVER, "internal", "backendError", generic=True),
-    # In-stream and Interactions errors carry lower-case names.
+    # Errors in streams and in interactions have lower-case names.
     _code("interaction.invalid", E.BAD_REQUEST, "invalid_parameter", "invalid_request", generic=True),
     _DIALECT.status("interaction.exhausted", E.RATE_LIMITED, "requests", 429, "quota_exceeded"),
     _code("interaction.budget", E.CALL_BUDGET, "token_limit", "budget_exceeded"),
@@ -114,7 +114,7 @@ OTHERS: Final = (
     _said("blocked", E.PROMPT_BLOCKED, "safety", {400}, "violate google's responsible ai practices",
           "safety filter threshold prohibited"),
     _said("billing", E.CALL_BUDGET, "billing", {400, 429}, "only accessible to billed users"),
-    # Vertex names the quota in the text only.
+    # Vertex AI names the quota in the text only.
     _said("rate.tokens", E.RATE_LIMITED, "tokens", {429}, "tokens_per_minute"),
     _said("account", E.AUTH, "account_disabled", {403}, "for violation of terms"),
     _said("key.leaked", E.AUTH, "invalid_key", {403}, "reported as leaked"),

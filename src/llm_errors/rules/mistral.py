@@ -1,6 +1,6 @@
-"""Rows of the mistral dialect: La Plateforme through mistralai, whose errors are flat and whose codes are numbers.
+"""Rules of the mistral dialect: La Plateforme through mistralai. Its error bodies are flat and have numeric codes.
 
-Numbers as Mistral's error bodies show them; everything else is openai's dialect, which Mistral speaks otherwise.
+The numbers were seen in Mistral's error bodies. All other rules come from the openai dialect.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Rows of the openai dialect: OpenAI, Azure OpenAI, and the many that speak its wire format."""
+"""Rules of the openai dialect: OpenAI, Azure OpenAI, and the many servers that use the same wire format."""
 
 from typing import Final
 
@@ -50,9 +50,9 @@ BASE_RESP: Final = (
     _number("timeout", E.TIMEOUT, "provider", "1001"),
     _number("server", E.SERVER, "internal", "1000 1013 1024 1033"),
 )
-"""MiniMax answers HTTP 200 with the number of its error in `base_resp`."""
+"""MiniMax answers HTTP 200 with a numeric error code in `base_resp`."""
 
 SHARED: Final = (*codes.CODES, *texts.SAYS, *finish.ROWS)
-"""What servers of other dialects may say, too."""
+"""Rules that servers of other dialects share."""
 
 ROWS: Final = (*SHARED, *numbers(_DIALECT), *STATUS, *EXCEPTIONS, *BASE_RESP)

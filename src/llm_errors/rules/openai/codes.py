@@ -1,4 +1,4 @@
-"""Codes and types of errors in the openai dialect, of OpenAI and of the many that speak its wire format.
+"""Codes and types of errors in the openai dialect, of OpenAI and of the many servers that use the same wire format.
 
 Sources: the literals of the openai SDK; the error tables of Azure, OpenRouter, DeepSeek, Huawei, Alibaba, Volcengine,
 Moonshot, xAI, watsonx, Databricks, Vercel and Portkey, and of the Stainless SDKs in `providers`; the error bodies of vLLM,
@@ -38,7 +38,7 @@ CODES: Final = (
     _code("spend_limit.suspended", E.CALL_BUDGET, "spend_limit",
           "precondition_failed",
           says=("spending limit", "failure to pay")),
-    # OpenRouter's budget of tokens; others name a limit of a minute or of a prompt so, with the status for it.
+    # OpenRouter: a budget of tokens. Other servers use the code for a limit per minute or of a prompt, with another status.
     _code("spend_limit.tokens", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", status=frozenset({400, 402})),
     _code("spend_limit.tokens.generic", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", generic=True),
     _status("rate.requests", E.RATE_LIMITED, "requests", 429,
@@ -46,7 +46,7 @@ CODES: Final = (
           " too_many_requests_error ratelimitreached rate_limit rate_limited ratelimited request_limit_exceeded"
           " throttling_error throttlingexception toomanyrequestsexception rate_limit_reached ratelimit throttled"
           " throttled_exception quota_rate_limit limitexceeded limit_exceeded"),
-    # Limits of one kind, which no text about an account stands beside.
+    # Limits of one kind. Their messages say nothing about an account.
     _code("rate.requests.named", E.RATE_LIMITED, "requests",
           "limit_requests limit_burst_rate throttling.ratequota throttling.burstrate rpm_rate_limit_exceeded"
           " ratelimitexceeded.endpointrpmexceeded modelaccountrpmratelimitexceeded accountratelimitexceeded"
@@ -54,7 +54,7 @@ CODES: Final = (
           " modelaccountipmratelimitexceeded dynamic_request_limited requests_per_minute_exceeded"
           " rate_limit_reached_requests preemptible_rpm_rate_limit_exceeded user_rate_limit_exceeded"
           " cluster_rate_limit_exceeded rpm_limit_exceeded"),
-    # A router's limit is another matter than that of the provider behind it.
+    # The limit of a router is not the limit of the provider behind it.
     _code("rate.upstream", E.RATE_LIMITED, "upstream", "rate_limit_exceeded", facts=words("upstream"), weight=1),
     _code("rate.tokens", E.RATE_LIMITED, "tokens",
           "tokens limit_tokens token_quota_exceeded too_many_tokens_error tpm_rate_limit_exceeded"
@@ -72,12 +72,12 @@ CODES: Final = (
     _code("rate.daily", E.RATE_LIMITED, "daily_quota",
           "tokens_per_day requests_per_day daily_limit_exceeded daily_quota_exceeded rpd_limit_exceeded tpd_limit_exceeded",
           weight=1),
-    # The code of a limit is the same whatever its period; only the text names it.
+    # The code is the same for every period; only the text names the period.
     _code("rate.daily.said", E.RATE_LIMITED, "daily_quota",
           "rate_limit_exceeded tokens requests rate_limit_reached_error token_quota_exceeded request_quota_exceeded"
           " ratelimitreached",
           says=("per day", "tpd rate limit", "rpd rate limit", "userbymodelbyday"), weight=1),
-    # Azure's code is the status again, or the same for both limits; only the text says which one it is.
+    # Azure's code repeats the status or is the same for both limits; only the text distinguishes them.
     _code("rate.tokens.said", E.RATE_LIMITED, "tokens",
           "rate_limit_exceeded throttling_error rate_limit_error",
           says=("exceeded token rate limit", "limit type: tokens", "tpm limit reached"), weight=1),
@@ -126,7 +126,7 @@ CODES: Final = (
           " model_no_support_for_function model_retired model_end_of_life invalid_model_id mismatchedmodel"
           " model_not_found_error resource_does_not_exist invalidparametervalue.model"),
     _status("model.status", E.NOT_FOUND, "model", 404, "not_found_error notfounderror not_found notfound"),
-    # llama.cpp's word for a path that it does not serve.
+    # llama.cpp sends this code for a path that it does not serve.
     _code("model.path", E.NOT_FOUND, "resource", "not_found_error", says=("file not found",), weight=1),
     _code("deployment", E.NOT_FOUND, "deployment", "deploymentnotfound deployment_not_found endpoint_not_found closedendpoint"
           " invalidendpoint.closedendpoint deployment_disabled"),
@@ -139,12 +139,12 @@ CODES: Final = (
           " model_context_window_exceeded max_prompt_tokens_exceeded input_too_long tokens_too_long prompt_too_long"
           " outofcontexterror context_length_error max_context_length_exceeded input_tokens_exceeded"
           " contextwindowexceedederror contextlengthexceeded contextwindowexceeded invalid_request_prompt_too_long"),
-    # A limit of length holds for any parameter: only a prompt that is too long can be compressed.
+    # Any parameter can be too long, but only a prompt can be compressed.
     _code("context.length", E.BAD_REQUEST, "context_overflow",
           "string_above_max_length string_too_long array_above_max_length",
           facts=words("prompt_parameter"), weight=1),
     _code("length", E.BAD_REQUEST, "invalid_parameter", "string_above_max_length array_above_max_length"),
-    # llama.cpp reports an overflow in mid-generation as its own error.
+    # llama.cpp reports an overflow during generation as a server error.
     _code("context.server", E.BAD_REQUEST, "context_overflow",
           "server_error",
           says=("context size has been exceeded", "exceeds the available context size",
@@ -166,7 +166,7 @@ CODES: Final = (
           "unsupported_parameter unsupported_value unsupported_model operation_not_supported operationnotsupported"
           " unsupported_media_type not_supported unsupported_api_for_model unsupportedoperation unsupported_operation"
           " background_mode_not_supported"),
-    # llama.cpp calls its own error what its templates and options refuse in a request.
+    # llama.cpp reports a request that its templates or options refuse as a server error.
     _code("unsupported.server", E.BAD_REQUEST, "unsupported", "server_error", says=("provide the mmproj",), weight=1),
     _code("history.server", E.BAD_REQUEST, "malformed_history",
           "server_error",
@@ -174,7 +174,7 @@ CODES: Final = (
                 "failed to parse tool call arguments as json"), weight=1),
     _code("history", E.BAD_REQUEST, "malformed_history",
           "invalid_request_message_order invalid_message invalid_encrypted_content"),
-    # OpenAI's word for a prompt that its policy refuses.
+    # OpenAI sends this code for a prompt that its policy refuses.
     _code("history.openrouter", E.BAD_REQUEST, "malformed_history", "invalid_prompt", providers=words("openrouter")),
     _code("media", E.BAD_REQUEST, "invalid_media",
           "invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small"
@@ -187,11 +187,11 @@ CODES: Final = (
     _code("precondition", E.BAD_REQUEST, "failed_precondition", "data_residency_mismatch zero_data_retention invalid_state"),
     _code("precondition.generic", E.BAD_REQUEST, "failed_precondition", "precondition_failed", generic=True),
     _code("tool", E.TOOL_PROTOCOL, "malformed_call", "tool_use_failed tool_call_failed output_parse_failed tool_call_parse_error"),
-    # TGI's kinds of errors: plain words, which yield to the status.
+    # Error types of TGI. They are ordinary words, so the status wins.
     _code("tgi.tool", E.TOOL_PROTOCOL, "malformed_call", "tool_error", generic=True),
     _code("tgi.generation", E.SERVER, "model_error", "generation incomplete_generation", generic=True),
     _code("tgi.request", E.BAD_REQUEST, "invalid_parameter", "validation template_error", generic=True),
-    # Ollama calls its own error what the model wrote.
+    # Ollama reports an invalid tool call of the model as a server error.
     _code("tool.said", E.TOOL_PROTOCOL, "malformed_call", "api_error", says=("error parsing tool call",), weight=1),
     _code("json", E.TOOL_PROTOCOL, "schema_mismatch", "json_validate_failed json_schema_validation_failed"),
     _code("blocked", E.PROMPT_BLOCKED, "content_filter",
@@ -219,11 +219,11 @@ CODES: Final = (
     _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation",
           "moderation_blocked content_policy_violation image_content_policy_violation moderation_error"
           " input_moderation safety_violation sensitive_words_detected"),
-    # An image may have been made before it is blocked: the error says at which stage that was.
+    # An image may be blocked before or after it was generated: the error names the stage.
     _code("blocked.moderation.output", E.OUTPUT_BLOCKED, "image_safety",
           "moderation_blocked",
           facts=words("output_stage")),
-    # A guardrail's trace tells input from output; without one it is taken to be the output.
+    # The trace of a guardrail distinguishes input and output. Without a trace it counts as output.
     _code("blocked.guardrail", E.OUTPUT_BLOCKED, "guardrail",
           "guardrail_blocked guardrail_intervened guardrail_raised_exception hooks_failed guardrail_violation"
           " output_guardrail_triggered"),
@@ -261,7 +261,7 @@ CODES: Final = (
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
           " failed_dependency"),
     _code("conflict", E.SERVER, "conflict", "conversation_locked conflict_error resource_conflict"),
-    # These say little: the HTTP status, where there is one, says more.
+    # These codes say little: an HTTP status is more specific.
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter",
           "invalid_request_error invalid_request badrequesterror bad_request badrequest invalid_argument"
           " bad_request_error validationexception invalid_parameter_error invalidparameter unprocessable"

@@ -1,4 +1,4 @@
-"""Finish reasons of the openai dialect: OpenAI's, those of compatible servers, and Gemini's behind OpenAI's wire."""
+"""Finish reasons of the openai dialect: of OpenAI, of compatible servers, and of Gemini behind a compatible server."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ _finish = _DIALECT.finish
 
 
 def _in_both_cases(rows: Iterable[Rule]) -> Iterator[Rule]:
-    """The members of Gemini's enumeration as Google writes them, and as the servers between do."""
+    """The members of Gemini's enumeration, as Google writes them and as gateways write them."""
     for row in rows:
         names = frozenset(filter(str.isupper, row.finish))
         if names:
@@ -29,7 +29,7 @@ _OWN: Final = (
             facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window",
             "model_length model_context_window_exceeded context_length_exceeded context_window"),
-    # vLLM ends an answer that goes round in circles; a limit of messages is none of tokens.
+    # vLLM stops an answer that repeats itself; a limit of messages is not a limit of tokens.
     _finish("other", E.TRUNCATED, "other", "repetition max_messages"),
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter",
             "content_filter content_filtered content-filter sensitive"),
