@@ -47,7 +47,7 @@ class LlmResponseReader:
         return chunks.end()
 
     def chunks(self) -> "LlmResponseChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return LlmResponseChunks()
 
 

@@ -10,17 +10,17 @@ from llm_errors.extract.guardrail import guardrail_stage
 
 DIALECT = "anthropic"
 NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "compaction", "stop"])
-"""Stop reasons of an answer that ended as it should; `pause_turn` asks the caller to continue."""
+"""Stop reasons of a healthy answer. `pause_turn` asks the caller to continue."""
 _THOUGHTS = frozenset(("thinking", "redacted_thinking"))
 _EMPTY = _THOUGHTS | {"text"}
-"""Content blocks that are no answer in themselves."""
+"""Types of content blocks that alone are not an answer."""
 
 
 class MessagesReader:
     """Reads answers with `content` and `stop_reason`."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge stop reason and content."""
+        """Read the stop reason and the content."""
         content = field(result, "content") if not isinstance(result, str | bytes) else None
         if not isinstance(content, list | tuple):
             return unexpected(DIALECT, result)
@@ -36,7 +36,7 @@ class MessagesReader:
         )
 
     def chunks(self) -> "MessagesChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return MessagesChunks()
 
 
@@ -74,9 +74,9 @@ class MessagesChunks:
         self._error: Evidence | None = None
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event's type, and into those that carry an outcome.
+        """Read the type of one event, and the content of events that carry an outcome.
 
-        An application may leave at the stop reason; until the last event the answer has not ended for good.
+        An application may stop reading at the stop reason. Only the last event ends the answer.
         """
         kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
         if kind == "content_block_delta":
@@ -110,7 +110,7 @@ class MessagesChunks:
         return bool(kind == "message_stop")
 
     def end(self) -> Answer:
-        """An error first, then the stop reason, then nothing at all, then a missing end."""
+        """Judge, in this order: an error, the stop reason, an empty answer, a missing end."""
         ended = self.done or bool(self._stop)
         finish = (self._stop,) if self._stop else ("error",) if self._seen else ()
         return Answer(

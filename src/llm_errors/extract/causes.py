@@ -1,4 +1,4 @@
-"""The chain from a raised exception to its root cause, as names; which packages carry traffic, which belong to SDKs."""
+"""The chain from a raised exception to its root cause, as class names; packages of HTTP libraries and of SDKs."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from llm_errors.extract.fields import field
 from llm_errors.providers import dialect_of_package
 
 DEPTH = 12
-"""Links of a chain, and members of a group, that are ever looked at."""
+"""The maximum number of exceptions of a chain, and of members of a group, that are read."""
 
 SAME_AS = {"httpx2": "httpx", "httpcore2": "httpcore", "asyncio": "builtins", "concurrent": "builtins"}
-"""Packages whose classes mean the same under both names (asyncio's TimeoutError is the builtin since Python 3.11)."""
+"""Packages with equivalent classes (asyncio's TimeoutError is the builtin one since Python 3.11)."""
 
 TRANSPORT_PACKAGES = frozenset(
     (
@@ -24,7 +24,7 @@ _TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
 
 
 def is_of_a_request(evidence: Evidence) -> bool:
-    """Whether an exception tells of a request that failed, and not of what was made of an answer."""
+    """Whether the evidence is about a failed request, and not about the handling of an answer."""
     names = [name for link in evidence.exceptions for name in link]
     return evidence.status is not None or any(name.endswith(".APIConnectionError") for name in names)
 
@@ -32,9 +32,9 @@ def is_of_a_request(evidence: Evidence) -> bool:
 def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
     """The exception and its causes, outermost first: `__cause__`, else `original_exception`, else `__context__`.
 
-    A group is entered by its first member. `ambient` is the `id` of an exception that was being handled when the call
-    began: it is the application's business, so the chain stops before it. The end that only says "cancelled" (asyncio's
-    way to end a timeout) is left out.
+    Of a group, the first member is followed. `ambient` is the `id` of an exception that the application was handling when
+    the call began; the chain stops before it. A CancelledError at the end, which asyncio uses for timeouts, is left
+    out.
     """
     links: list[BaseException] = []
     current: Any = exc
@@ -52,7 +52,7 @@ def _next(exc: BaseException) -> Any:
 
 
 def group(exc: BaseException) -> tuple[BaseException, ...]:
-    """The members of an exception group, on Python 3.10 of its backport; empty for any other exception."""
+    """The members of an exception group (on Python 3.10, of the backport); empty for any other exception."""
     if "ExceptionGroup" not in {c.__name__.removeprefix("Base") for c in type(exc).__mro__}:
         return ()
     members = field(exc, "exceptions")
@@ -60,7 +60,7 @@ def group(exc: BaseException) -> tuple[BaseException, ...]:
 
 
 def names(exc: BaseException) -> tuple[str, ...]:
-    """`package.Class` along the MRO, without the roots that say nothing."""
+    """`package.Class` along the MRO, without `Exception`, `BaseException` and `object`."""
     return tuple(_names(type(exc)))
 
 
@@ -72,7 +72,7 @@ def _names(cls: type) -> Iterator[str]:
 
 
 def package(cls: type) -> str:
-    """The package a class belongs to: its top module; for the `google` namespace, the two topmost."""
+    """The top-level package of a class; in the `google` namespace, the two topmost levels."""
     return _package(str(getattr(cls, "__module__", "")))
 
 
@@ -93,7 +93,7 @@ def is_raised_by_sdk(exc: BaseException) -> bool:
 
 
 def is_transport(qualified: tuple[str, ...]) -> bool:
-    """Whether an exception with these names is one of a network library, or a network error of Python itself."""
+    """Whether these names belong to an exception of a network library, or to a network error of Python."""
     return any(
         name.rpartition(".")[0] in TRANSPORT_PACKAGES
         or (name.rpartition(".")[2] in _TRANSPORT_BUILTINS and name.startswith("builtins."))
@@ -102,5 +102,5 @@ def is_transport(qualified: tuple[str, ...]) -> bool:
 
 
 def dialect_of(qualified: tuple[str, ...]) -> str:
-    """The wire dialect of the SDK the exception comes from; empty for a foreign one."""
+    """The wire dialect of the SDK that defines the exception; empty if no SDK does."""
     return next((d for n in qualified if (d := dialect_of_package(n.rpartition(".")[0]))), "")

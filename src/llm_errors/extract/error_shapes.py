@@ -1,7 +1,7 @@
-"""Shapes of error objects: one inside a gateway's, what stands beside its codes, and one in place of an answer.
+"""Recognises error objects: inside the error of a gateway, with further fields, and instead of an answer.
 
-Healthy answers of compatible servers have an error's fields too (`code` 0, `success` true, a `message`): an object must
-say that it is an error.
+Healthy answers of compatible servers may have fields of an error (`code` 0, `success` true, a `message`). Therefore an object
+counts as an error only if a field shows it.
 """
 
 import re
@@ -15,30 +15,30 @@ TEXTS = (
     *("message", "Message", "detail", "msg", "error_msg", "errorMessage", "error_message"),
     *("details", "title"),
 )
-"""Names of the text of an error, the most telling first."""
+"""Field names of the message of an error, most specific first."""
 STATUSES = ("status_code", "statusCode", "http_code", "httpCode", "status")
-"""Names of the HTTP status in an error, the plainest first."""
+"""Field names of the HTTP status in an error, most common first."""
 LIMIT = 65_536
-"""Characters of a text in which an error object is looked for."""
+"""The number of characters of a text that are searched for an error object."""
 GUARDRAILS = frozenset(("input_guardrail_triggered", "output_guardrail_triggered"))
-"""Finish reasons that Databricks puts in place of an error."""
+"""Finish reasons that Databricks sends instead of an error."""
 _OF_A_REQUEST = (400, 413, 422)
 _LINK = r"(?:[\w.]{0,64}(?:Error|Exception)|Error code: \d{3}|HTTP \d{3}|Error from provider\s?\([^()]{1,100}\))"
 _BEGINNING = re.compile(rf"(?:{_LINK}\s?[-:]\s{{1,2}}){{0,4}}(?:\d{{3}}\s)?(?:b['\"])?(?=[{{\[])")
-"""Nothing, or the names and numbers that gateways put before a body they print. Behind other words it may be an echo."""
+"""Names and numbers that gateways print before a body. After other words, an object may be a part of the request."""
 _END = re.compile(r"['\")]*\s*(?:\Z|\.\s|\n)")
-"""Nothing more, or a further sentence. Where the same one goes on, it speaks of what it has quoted."""
+"""The end of the text, or another sentence. If the same sentence continues, the object was a quotation."""
 _DECODER = JSONDecoder()
 
 
 def inner(error: Any, said: str, status: int | None) -> Any:
-    """The error of the provider behind a gateway if it is about a bad request; None if there is none.
+    """The error of the provider behind a gateway, if it is about a bad request; otherwise None.
 
-    Of a busy or refused one nothing is read: the account and the limits behind a gateway are the gateway's.
+    Errors about limits and accounts are not read: the account behind a gateway belongs to the gateway.
     """
     if status not in _OF_A_REQUEST:
         return None
-    raw = parsed(field(field(error, "metadata"), "raw"))  # OpenRouter's
+    raw = parsed(field(field(error, "metadata"), "raw"))  # OpenRouter
     if is_object(raw):
         return raw
     found = _json_in(said or field(error, *TEXTS))
@@ -47,7 +47,7 @@ def inner(error: Any, said: str, status: int | None) -> Any:
 
 
 def _json_in(said: Any) -> Any:
-    """What a text says in JSON and in nothing else."""
+    """The JSON error object in a text, if the rest of the text is only a prefix or another sentence."""
     if not isinstance(said, str):
         return said if isinstance(said, Mapping) else None
     clipped = said[:LIMIT].lstrip()
@@ -62,22 +62,22 @@ def _json_in(said: Any) -> Any:
 
 
 def _is_error(found: Any) -> bool:
-    """Whether it is an error object and no other thing in a message, which may be a part of the request."""
+    """Whether an object in a message is an error object. It may also be a part of the request."""
     if text(field(found, "type"), 16) == "error" or text(field(found, "finishReason"), 64) in GUARDRAILS:
         return True
     return field(found, "error", "external_model_error") is not None
 
 
 _OBJECT = ("message", "code", "type", "status", "error_code", "errorCode")
-"""Fields by which an API's own error is told from what a server in front of it says."""
+"""Fields that distinguish an error of an API from one of a server in front of it."""
 
 
 _PROMPT = re.compile(r"(?:input|messages|prompt)\b")
-"""The parameter that is the prompt, or a part of it."""
+"""Matches the parameter that contains the prompt, or a part of it."""
 
 
 def facts_of(error: Any, outer: Any, details: list[Any], message: str) -> frozenset[str]:
-    """What is found in an error object and around it."""
+    """The facts in an error object and around it."""
     found = [*_metadata(field(error, "metadata")), *_stages(error, outer), *_quotas(details)]
     if field(error, "base_resp") is True:
         found.append("base_resp")
@@ -94,7 +94,7 @@ def facts_of(error: Any, outer: Any, details: list[Any], message: str) -> frozen
 
 
 def _metadata(metadata: Any) -> list[str]:
-    """What a router adds to an error."""
+    """The facts that a router adds to an error."""
     found = []
     if items(field(metadata, "reasons")) or field(metadata, "flagged_input") is not None:
         found.append("moderation")
@@ -104,8 +104,8 @@ def _metadata(metadata: Any) -> list[str]:
 
 
 def _stages(error: Any, outer: Any) -> list[str]:
-    """At which stage something was blocked, if a trace of it says so: an answer is only there after the request."""
-    hooks = field(outer, "hook_results")  # Portkey's, with a verdict of each guardrail
+    """Whether the prompt or the output was blocked, if the trace of a guardrail shows it."""
+    hooks = field(outer, "hook_results")  # Portkey: the result of each guardrail
     if (
         text(field(field(error, "moderation_details"), "moderation_stage"), 16) == "output"
         or _fails(field(hooks, "after_request_hooks"))
@@ -127,16 +127,13 @@ def _quotas(details: list[Any]) -> list[str]:
 
 
 _AMOUNT = r"\D{0,20}?(?<![\w.-])(\d[\d,_]{0,12})(?![\w-])"
-"""A number that stands alone: the digits in the name of a model are no limit."""
+"""A number that is a word of its own. Digits in the name of a model are not a limit."""
 _ASKED = re.compile(r"\b(?:requested|needs?|asks? for|requires?)" + _AMOUNT)
 _ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)" + _AMOUNT)
 
 
 def _exceeds_limit(message: str) -> bool:
-    """Whether a rate-limit message says that this one request asks for more than the whole limit.
-
-    No wait can help then.
-    """
+    """Whether a rate-limit message says that this request alone exceeds the whole limit. Waiting does not help then."""
     lowered = message.lower()
     asked, allowed = _ASKED.search(lowered), _ALLOWED.search(lowered)
     if asked is None or allowed is None:
@@ -149,21 +146,21 @@ def _amount(digits: str) -> int:
 
 
 _TEXTS_OF_ERRORS = tuple(name for name in TEXTS if name not in ("details", "title"))
-"""Those that need no HTTP status beside them: many a thing has a title."""
+"""Message fields that need no HTTP status in the object. A `title` does, because it is not specific to errors."""
 _CODES = ("code", "error_code", "errorCode")
 _FAILED = frozenset(("error", "fail", "failed", "failure"))
 _WELL = frozenset(("", "0", "ok", "success", "successful", "succeeded", "succeed"))
-"""Codes and texts that mean success."""
+"""Codes and messages that mean success."""
 
 
 def told_error(answer: Any) -> Any:
-    """What `bodies.read` is to read of an answer that holds an error, or is one; None if it does neither."""
+    """The error in an answer, or the answer if it is an error, for `bodies.read`; otherwise None."""
     if isinstance(answer, list | tuple):
         entries = (told_error(entry) for entry in answer[:8] if is_object(entry))
         return next((told for told in entries if told is not None), None)
     if field(answer, "error") is not None:
         return answer
-    told = field(answer, "base_resp")  # MiniMax's, with a number that is 0 when all went well
+    told = field(answer, "base_resp")  # MiniMax: a number, which is 0 for success
     code = number(field(told, "status_code"))
     if code:
         return {"error": {"code": code, "message": text(field(told, "status_msg")), "base_resp": True}}
@@ -171,7 +168,7 @@ def told_error(answer: Any) -> Any:
 
 
 def is_flat_error(result: Any) -> bool:
-    """Whether the object itself is an error: it says so, or has a text beside a code or status that is none of success."""
+    """Whether the object is an error: it is marked as one, or has a message and a code or status other than success."""
     found = shown(result)
     if "error" in (text(field(found, "object"), 16), text(field(found, "type"), 16)):
         return True
@@ -197,6 +194,6 @@ def _is_wrong(code: Any) -> bool:
 
 
 def _failed(status: Any) -> bool:
-    """An HTTP status, or a word."""
+    """Whether the value is an HTTP status or a word."""
     whole = number(status)
     return whole in range(400, 600) if whole is not None else text(status, 16).lower() in _FAILED

@@ -1,4 +1,4 @@
-"""What a raised exception says: its names and causes, the status, the provider's error body, the wait."""
+"""Reads a raised exception: class names and causes, the status, the error body of the provider, the wait."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from llm_errors.extract.fields import field, number, parsed, printable, text
 from llm_errors.providers import SDKS
 
 _CANCELLED = "builtins.CancelledError"
-"""asyncio's and concurrent.futures' class; both count as builtins here."""
+"""The class of asyncio and of concurrent.futures. Both count as builtins here."""
 
 _PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotImplementedError"))
 _TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError"}
@@ -18,21 +18,21 @@ _CREDENTIALS = ("authentication method", "credential", "api_key", "api key")
 _ROOTS = frozenset(f"{row.roots[0]}.{row.clients[0].name}Error" for row in SDKS if row.family == "stainless")
 """The root exception class of each Stainless SDK, such as `OpenAIError`. Itself raised only before a request is sent."""
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
-"""Words of those who find too many credentials, or other arguments that exclude each other."""
+"""Phrases in errors about too many credentials, or about other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
-"""openai's ValueError for an answer without embeddings: the one plain error that is about an answer."""
+"""The text of openai's ValueError for an answer without embeddings, the only builtin error about an answer."""
 _MISSING = "missing required arguments"
 _TOLD = ("retry_after_header",)
 _HTTP = range(300, 600)
 _FRAME = re.compile(r"':exception-type': '(\w{1,64})'")
 _NO_ANSWER = frozenset(("unexpected_body",))
-"""What is left to say of a failure over a successful response that holds no error either."""
+"""The fact of a failure with a successful response that contains no error."""
 
 
 def is_cancellation(exc: BaseException) -> bool:
-    """Whether the caller ended the call itself.
+    """Whether the caller cancelled the call.
 
-    Any exception that is no `Exception` does, whichever loop or framework threw it.
+    Every exception that is not an `Exception` means cancellation, in any event loop or framework.
     """
     members = causes.group(exc)
     if members:
@@ -41,15 +41,15 @@ def is_cancellation(exc: BaseException) -> bool:
 
 
 def first_failure(exc: BaseException) -> BaseException:
-    """The exception itself, or the first member of a group that is no cancellation."""
+    """The exception itself, or the first member of a group that is not a cancellation."""
     members = causes.group(exc)
     return next((first_failure(m) for m in members if not is_cancellation(m)), exc)
 
 
 def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int = 0) -> Evidence:
-    """Evidence of one exception (no group).
+    """Evidence from one exception (not a group).
 
-    `dialect` and `provider` are used where the exception itself does not tell.
+    `dialect` and `provider` are used if the exception itself does not show them.
     """
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
@@ -81,7 +81,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
 
 
 def of_response(response: Any, dialect: str, provider: str) -> Evidence:
-    """Evidence of a failed response of which no exception was made: the SDK tries again."""
+    """Evidence from a failed response without an exception, because the SDK retries."""
     status = number(field(response, "status_code"))
     body = bodies.read(loaded_body(response), status)
     return Evidence(
@@ -96,7 +96,7 @@ def of_response(response: Any, dialect: str, provider: str) -> Evidence:
 
 
 def _status(exc: BaseException) -> int | None:
-    """The status of the HTTP response. A bare `code` is one only beside a response; else it was read out of a body."""
+    """The HTTP status. The attribute `code` counts only if there is a response; otherwise it comes from a body."""
     response = field(exc, "response")
     for value in (
         field(exc, "status_code"),
@@ -129,7 +129,7 @@ def _body(exc: BaseException) -> Any:
 
 
 def _whole(exc: BaseException, body: Any) -> Any:
-    """The body with what stands beside the error in it, where an SDK kept the error alone."""
+    """The whole body, if the SDK kept only the error object in it."""
     if not isinstance(body, dict) or field(exc, "body") is not body:
         return body
     whole = loaded_body(field(exc, "response"))
@@ -138,19 +138,19 @@ def _whole(exc: BaseException, body: Any) -> Any:
 
 
 def _streamed_text(exc: BaseException) -> Any:
-    """The error of an event that was a plain string: its SDK kept that in place of an error body."""
+    """The error of a stream event that is a plain string, which the SDK keeps as the body."""
     body = field(exc, "body")
     return {"error": body} if isinstance(body, str) and causes.dialect_of(causes.names(exc)) else None
 
 
 def loaded_body(response: Any) -> Any:
-    """A response's body if the HTTP library has read it already, as what it says."""
+    """The parsed body of a response, if the HTTP library has read it already."""
     content = loaded(response)
     return None if content is None else parsed(content)
 
 
 def loaded(response: Any) -> bytes | None:
-    """The bytes of a response's body if the HTTP library has read it already; nothing is read or awaited for us."""
+    """The bytes of a response body, if the HTTP library has read it already. Nothing is read or awaited here."""
     content = field(response, "_content", "_body")
     return content if isinstance(content, bytes) and content else None
 
@@ -171,22 +171,22 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
 
 
 def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The exception type of a frame of AWS' event stream, as anthropic 0 puts it into a plain text."""
+    """The exception type of a frame of an AWS event stream, from the text of the ValueError that anthropic 0 raises."""
     found = _FRAME.search(str(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
     return (found[1],) if found else ()
 
 
 def _header_code(exc: BaseException) -> tuple[str, ...]:
-    """AWS names the exception in a header; its bodies hold a text and no code."""
+    """The code from the header in which AWS names the exception. Its bodies contain a text only."""
     told = text(field(field(field(exc, "response"), "headers"), "x-amzn-errortype"), 256)
     name = printable(told.partition(":")[0].rpartition("#")[2]).strip()
     return (name,) if name else ()
 
 
 def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
-    """Whether an SDK has refused the call before it sent anything: a plain Python error that the SDK itself raised.
+    """A fact, if an SDK refused the call before it sent a request: it raised its root class or a builtin error.
 
-    Its text tells missing credentials from arguments that do not fit together; it is never exported.
+    The text distinguishes missing credentials from invalid arguments. It is never exported.
     """
     plain = not _PLAIN.isdisjoint(names[:1])
     root = not _ROOTS.isdisjoint(names[:1])
@@ -198,12 +198,12 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     if by_sdk and said.startswith(_NO_DATA):
         return frozenset(("empty",))
     if by_sdk and names[0] == "builtins.TypeError" and not said.startswith(_MISSING):
-        return frozenset()  # an operation of the SDK's own code that failed, such as on an answer of an odd shape
+        return frozenset()  # an error inside the SDK, for example while it reads an unusual answer
     return frozenset(("refused_by_sdk",)) if by_sdk else frozenset()
 
 
 def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ...]) -> str:
-    """The text of the root network error."""
+    """The text of the innermost network error."""
     for link, names in zip(reversed(links), reversed(chain), strict=True):
         if causes.is_transport(names):
             said = str(link)
@@ -213,7 +213,7 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
 
 
 def _told_wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
-    """The wait of a Retry-After header, or of the attribute in which an SDK keeps it where the body names no other."""
+    """The wait from a Retry-After header, or, if the body has none either, from the attribute `retry_after`."""
     response = field(exc, "response")
     headers = (
         field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")

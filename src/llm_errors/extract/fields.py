@@ -1,4 +1,4 @@
-"""Reading one field of anything: SDK object or plain dict, well-behaved or hostile."""
+"""Reads fields of SDK objects and plain dicts. An object that raises is handled."""
 
 import json
 from collections.abc import Mapping
@@ -7,21 +7,21 @@ from typing import Any
 
 CODE_LIMIT = 64
 TEXT_LIMIT = 2048
-"""Characters of a message that are ever looked at; everything behind is neither matched nor exported."""
+"""The number of characters of a message that are read. The rest is neither matched nor exported."""
 JSON_LIMIT = 1_000_000
-"""Characters of a string that are ever parsed."""
+"""The maximum number of characters of a string that is parsed."""
 SEQUENCES = (list, tuple)
 NO_OBJECTS = (str, bytes, int, float, list, tuple)
-"""What has no fields. Tuples, since `list | tuple` is made anew wherever it is evaluated."""
+"""Types without fields. A tuple, because `list | tuple` creates a new object at every evaluation."""
 
 
 def field(source: Any, *names: str) -> Any:
-    """The first of the named fields that is there and not None, of an object or a mapping; None if reading fails."""
+    """The first named field of an object or mapping that is present and not None; None if reading it fails."""
     mapping = _is_mapping(type(source))  # type: ignore[arg-type]  # every class is hashable
     for name in names:
         try:
             value = source.get(name) if mapping else getattr(source, name, None)
-        except Exception:  # noqa: BLE001 - a property of a foreign object may raise anything; then the field is not there
+        except Exception:  # noqa: BLE001 - a property of a foreign object may raise; the field then counts as missing
             continue
         if value is not None:
             return value
@@ -29,7 +29,7 @@ def field(source: Any, *names: str) -> Any:
 
 
 def undeclared(source: Any, name: str) -> Any:
-    """A field that models of SDKs do not declare as a rule, taken from where pydantic keeps it: asking in vain is slow."""
+    """A field that SDK models usually do not declare, read from pydantic's storage: a failed attribute access is slow."""
     if not hasattr(type(source), "__pydantic_extra__"):
         return field(source, name)
     value = vars(source).get(name)
@@ -37,7 +37,7 @@ def undeclared(source: Any, name: str) -> Any:
 
 
 def shown(source: Any) -> Any:
-    """An SDK's model as a mapping of all that it holds: asking it for many a field that it has not is slow."""
+    """All fields of an SDK model as a mapping: failed attribute accesses are slow."""
     if not hasattr(type(source), "__pydantic_extra__"):
         return source
     own, extra = field(source, "__dict__"), field(source, "__pydantic_extra__")
@@ -45,13 +45,13 @@ def shown(source: Any) -> Any:
 
 
 def is_object(value: Any) -> bool:
-    """Whether it can have fields."""
+    """Whether the value can have fields."""
     return value is not None and not isinstance(value, NO_OBJECTS)
 
 
 @lru_cache(maxsize=512)
 def _is_mapping(kind: type) -> bool:
-    """Asked of every object that is read, and the answer of an abstract base class takes its time."""
+    """Whether a type is a mapping. It is cached, because a check with an abstract base class is slow."""
     return issubclass(kind, Mapping)
 
 
@@ -63,7 +63,7 @@ def items(value: Any) -> list[Any]:
 def text(value: Any, limit: int = TEXT_LIMIT) -> str:
     """A string clipped to `limit` characters; the value of a string enumeration member; otherwise empty.
 
-    Half a surrogate pair, which JSON may hold and no exporter can encode, becomes a question mark.
+    Half a surrogate pair, which JSON may contain but exporters cannot encode, becomes a question mark.
     """
     raw = getattr(value, "value", value) if isinstance(value, str) else field(value, "value")
     found = raw if isinstance(raw, str) else value if isinstance(value, str) else ""
@@ -72,7 +72,7 @@ def text(value: Any, limit: int = TEXT_LIMIT) -> str:
 
 
 def number(value: Any) -> int | None:
-    """A whole number (no bool), or None."""
+    """An integer (not a bool), or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -82,7 +82,7 @@ def printable(value: str, limit: int = CODE_LIMIT) -> str:
 
 
 def parsed(value: Any) -> Any:
-    """A JSON text as what it says, anything else as it is; a page or a broken text stays a string."""
+    """The value of a JSON text; anything else unchanged. A page or an invalid text stays a string."""
     if isinstance(value, bytes | bytearray):
         value = bytes(value[:JSON_LIMIT]).decode("utf-8", "replace")
     if isinstance(value, str) and value[:64].lstrip()[:1] in ("{", "["):
@@ -94,7 +94,7 @@ def parsed(value: Any) -> Any:
 
 
 def is_json(value: str) -> bool:
-    """Whether the text is valid JSON; one that is too long to look at is taken to be."""
+    """Whether the text is valid JSON. A text that is too long to parse counts as valid."""
     if len(value) > JSON_LIMIT:
         return True
     try:

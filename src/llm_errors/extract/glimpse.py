@@ -1,7 +1,7 @@
-"""What an answer's JSON text tells that is too long to be parsed: the names that decide, found by a search.
+"""Reads an answer from a JSON text that is too long to parse, by a search for the important field names.
 
-A quoted name inside a text that a model wrote is escaped in JSON, so the search cannot be misled by it. Nothing is
-copied but what is found. A text that was not parsed is healthy unless something speaks against it: size decides nothing.
+JSON escapes quotes inside generated text, so the search for a quoted name cannot match there. Only what is found is copied.
+A text that was not parsed is healthy unless the search finds a failure; its size alone is not a failure.
 """
 
 import re
@@ -13,38 +13,38 @@ from llm_errors.extract.answer import ABSENT, Answer, Reader, suspect
 from llm_errors.extract.fields import JSON_LIMIT, parsed
 
 MOST = 64
-"""Values of one name that are looked at: candidates of an answer."""
+"""The maximum number of values of one name, that is, of candidates of an answer."""
 _FINISH: tuple[tuple[str, frozenset[str], str], ...] = (
     ("finishReason", google.NATURAL | {ABSENT}, google.DIALECT),
     ("finish_reason", openai_finish.NATURAL, "openai"),
     ("incomplete_details", frozenset(), "openai"),
     ("stop_reason", anthropic.NATURAL, anthropic.DIALECT),
 )
-"""How each API names the reason why an answer ended, which reasons are natural, and whose dialect it is."""
+"""For each API: the field name of the finish reason, the healthy reasons, and the dialect."""
 _VALUE = re.compile(r'\s*:\s*(?:\{\s*"reason"\s*:\s*)?"([^"\\]{1,64})"')
 _WINDOW = 160
-"""Characters behind a name in which its value stands."""
+"""The number of characters after a name that are searched for its value."""
 _ERROR = re.compile(r'\s*\{\s*"error"\s*:\s*[{"]')
 
 
 def is_long(content: str | bytes) -> bool:
-    """Whether a text is JSON, by its beginning, and too long to be parsed."""
+    """Whether a text looks like JSON and is too long to parse."""
     return len(content) > JSON_LIMIT and _said(content, 0).lstrip()[:1] in ("{", "[")
 
 
 def read(reader: Reader, dialect: str, content: str | bytes) -> Answer:
-    """Read an answer of which only the text is there: parsed, or by a search if it is too long for that."""
+    """Read an answer from its text: parse it, or search it if it is too long."""
     return _searched(dialect, content) if is_long(content) else reader.whole(parsed(content))
 
 
 def values(content: str | bytes, name: str) -> Iterator[str]:
-    """The texts that stand behind a name, from the beginning on."""
+    """The string values of a name, from the beginning of the text."""
     quoted: str | bytes = f'"{name}"'
     if isinstance(content, bytes):
         quoted = f'"{name}"'.encode()
     place = -1
     for _ in range(MOST):
-        place = content.find(quoted, place + 1)  # type: ignore[arg-type]  # both are of one kind
+        place = content.find(quoted, place + 1)  # type: ignore[arg-type]  # both are str or both are bytes
         if place < 0:
             return
         found = _VALUE.match(_said(content, place + len(quoted)))

@@ -1,4 +1,4 @@
-"""`generateContent` answers of the google dialect, whole and streamed, as SDK objects or as the wire's JSON."""
+"""`generateContent` answers of the google dialect, whole and streamed, as SDK objects or as JSON."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ FINISH_REASONS = frozenset(
         *("IMAGE_RECITATION", "IMAGE_OTHER", "CONTINUATION", "ESCALATION", "PUP_LIMITED_DISABLED"),
     )
 )
-"""Of an answer that did not end as it should, as other dialects' answers repeat them."""
+"""Finish reasons of failures, which answers of other dialects repeat."""
 _CONTENT = (
     "text", "function_call", "functionCall", "inline_data", "inlineData", "file_data", "fileData",
     "executable_code", "executableCode", "code_execution_result", "codeExecutionResult", "tool_call", "toolCall",
@@ -24,10 +24,10 @@ _CONTENT = (
 
 
 class GenerateContentReader:
-    """Reads answers with `candidates`, or with `prompt_feedback` in their place."""
+    """Reads answers with `candidates`, or with `prompt_feedback` instead."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge every candidate; without one, the prompt feedback."""
+        """Read every candidate, or the prompt feedback if there is none."""
         chunks = GenerateContentChunks(streamed=False)
         if isinstance(result, str | bytes | int | float | list | tuple) or not _is_answer(result):
             return unexpected(DIALECT, result)
@@ -35,7 +35,7 @@ class GenerateContentReader:
         return chunks.end()
 
     def chunks(self) -> "GenerateContentChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return GenerateContentChunks()
 
 
@@ -46,7 +46,7 @@ _FIELDS = frozenset(
 
 
 def _is_answer(result: Any) -> bool:
-    """An empty object is an (empty) answer of Gemini's; one that holds only foreign fields is none."""
+    """Whether the object is an answer. An empty object is an empty answer; one with only foreign fields is not an answer."""
     if field(result, *_KNOWN) is not None or not isinstance(result, dict):
         return field(result, "error") is None
     return _FIELDS.issuperset(result)
@@ -68,11 +68,11 @@ class GenerateContentChunks:
 
     @property
     def has_content(self) -> bool:
-        """Whether any text, call or media has been seen."""
+        """Whether any text, call or media arrived."""
         return self._content
 
     def chunk(self, chunk: Any) -> None:
-        """Look at one chunk."""
+        """Read one chunk."""
         self._seen = True
         for candidate in items(field(chunk, "candidates")):
             index = number(field(candidate, "index")) or 0
@@ -102,7 +102,7 @@ class GenerateContentChunks:
             )
 
     def end(self) -> Answer:
-        """With a candidate its finish reason counts, without one the block reason; then nothing, then a missing end."""
+        """Judge, in this order: the finish reason of a candidate, the block reason, an empty answer, a missing end."""
         due = "error" if self._streamed else ""
         return Answer(
             self._suspicion(),
@@ -129,7 +129,7 @@ def _has_thought(candidate: Any) -> bool:
 
 
 def _has_content(candidate: Any) -> bool:
-    """Whether a part of the candidate holds anything but a thought."""
+    """Whether the candidate contains anything but thoughts."""
     for part in items(field(field(candidate, "content"), "parts")):
         if field(part, "thought") is True:
             continue

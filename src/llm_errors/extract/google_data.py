@@ -24,7 +24,7 @@ class ResultsReader:
         return Answer(None if entries else suspect(DIALECT, "empty"))
 
     def chunks(self) -> "ResultsChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return ResultsChunks(self)
 
 

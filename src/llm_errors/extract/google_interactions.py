@@ -35,7 +35,7 @@ class InteractionsReader:
         return _answer(result, _judge(result, status, parts, any(map(_is_content, parts))))
 
     def chunks(self) -> "InteractionChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return InteractionChunks()
 
 

@@ -25,13 +25,13 @@ from llm_errors.extract.openai_finish import NATURAL, plain
 DIALECT = "openai"
 _OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
 _REASONING = ("reasoning_content", "reasoning")
-"""Where servers put what a model thought before it answered; no SDK declares it."""
+"""Fields in which servers send the reasoning of a model. No SDK declares them."""
 
 
 class ChatReader:
     """Reads answers with `choices`.
 
-    `choices` are how many a stream will have, and `usage` is whether it was asked to tell its usage after the last one.
+    `choices` is the number of choices in a stream. `usage` says whether usage was requested, which follows the last choice.
     """
 
     __slots__ = ("_choices", "_usage")
@@ -40,10 +40,10 @@ class ChatReader:
         self._choices, self._usage = choices, usage
 
     def whole(self, result: Any) -> Answer:
-        """Judge every choice; the first that is suspect stands for the answer.
+        """Read every choice. The first suspect choice represents the answer.
 
-        First in one step the common answer, which costs every call: an SDK's object, of one choice that ended as it
-        should, with words and nothing else.
+        The common answer is handled first, because this runs for every call: an SDK object with one choice, a healthy finish
+        reason, and text only.
         """
         try:
             (choice,) = result.choices
@@ -60,7 +60,7 @@ class ChatReader:
                 and answer.id.isascii()
             ):
                 return answer
-        except Exception:  # noqa: BLE001 - another shape, or a hostile one: it is read with care
+        except Exception:  # noqa: BLE001 - another shape, or an object that raises: it is read field by field
             pass
         return self._judged(result)
 
@@ -80,7 +80,7 @@ class ChatReader:
         )
 
     def chunks(self) -> "ChatChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return ChatChunks(self._choices, self._usage)
 
 
@@ -88,7 +88,7 @@ _COMMON = (type(None), str, str, tuple, int, int)
 
 
 def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
-    """What is suspect about one choice, or None."""
+    """Evidence of a failure in one choice, or None."""
     finish = plain(finish)
     error = undeclared(choice, "error")
     if error is not None:
@@ -109,7 +109,7 @@ def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:
 
 
 def _of_unnatural(choice: Any, message: Any, finish: str, result: Any) -> list[str]:
-    """What is known of an answer that did not end as it should."""
+    """Evidence of an answer with an unhealthy finish reason."""
     facts = ["unnatural_finish"]
     if finish == "guardrail_intervened":
         facts += guardrail_stage(shown(result))
@@ -132,7 +132,7 @@ def _tool_arguments(message: Any) -> list[str]:
 
 
 def _has_content(choice: Any) -> bool:
-    """Chat's content first: it is the common case, and a field that a model does not declare is slow to miss."""
+    """The text of a choice. The content of a chat comes first: it is common, and access to an undeclared field is slow."""
     message = field(choice, "message")
     if field(message, "content"):
         return True
@@ -149,7 +149,7 @@ def _prompt_filtered(results: Any) -> bool:
 
 
 class ChatChunks:
-    """The state of one streamed chat or text completion. Chunk by chunk only a few attributes are read."""
+    """The state of one streamed chat or text completion. Only a few attributes of each chunk are read."""
 
     __slots__ = (
         *("_choices", "_content", "_error", "_finish", "_identity", "_prompt_filtered"),
@@ -167,15 +167,15 @@ class ChatChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one chunk. The common one, a further piece of a text that has begun, holds nothing to learn from.
+        """Read one chunk. A further piece of text, the common case, contains nothing else of interest.
 
-        The last choice's finish ends the answer: applications leave the stream there. Where usage was asked for, it ends
-        with that; and where nothing has been said yet, not before the stream does.
+        The finish reason of the last choice ends the answer, because applications stop reading there. If usage was requested,
+        the usage ends it. If there was no content yet, only the end of the stream does.
         """
         try:
             (choice,) = chunk.choices
             further = choice.delta.content and choice.finish_reason is None and choice.index in self._finish
-        except Exception:  # noqa: BLE001 - another shape, or a hostile one
+        except Exception:  # noqa: BLE001 - another shape, or an object that raises
             further = False
         if further and self._content:
             return False
@@ -187,7 +187,7 @@ class ChatChunks:
         return complete and (self._content or not NATURAL.issuperset(map(plain, self._finish.values())))
 
     def _look(self, chunk: Any) -> None:
-        """Finish reason, refusal, whether there is any content, an error object in place of it."""
+        """Read the finish reason, the refusal, whether there is content, and an error object instead of it."""
         choices = getattr(chunk, "choices", None) if type(chunk) is not dict else chunk.get("choices")
         if not choices or type(choices) is not list:
             self._without_choices(chunk)
@@ -209,7 +209,7 @@ class ChatChunks:
                 self._turning_point(chunk, choice, index, reason)
 
     def _turning_point(self, chunk: Any, choice: Any, index: Any, reason: Any) -> None:
-        """The first and the last chunk of a choice are the ones that carry identity, usage and errors."""
+        """Read identity, usage and errors, which the first and the last chunk of a choice carry."""
         found = text(reason, 64)
         if found.upper() != ABSENT or index not in self._finish:
             self._finish[index] = "" if found.upper() == ABSENT else found
@@ -221,7 +221,7 @@ class ChatChunks:
         self._keep_error(chunk if field(chunk, "error") else around, self._finish[index])
 
     def _without_choices(self, chunk: Any) -> None:
-        """A chunk of annotations, of usage, or an error that the SDK let through."""
+        """Read a chunk without choices: annotations, usage, or an error that the SDK did not raise."""
         self._keep_usage(chunk)
         if not self._prompt_filtered:
             self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
@@ -239,7 +239,7 @@ class ChatChunks:
             self._reasoning = self._reasoning or all_reasoning(self._tokens[1], reasoned)
 
     def end(self) -> Answer:
-        """An error first, then the first candidate that is not healthy, then nothing at all, then a missing end."""
+        """Judge, in this order: an error, the first unhealthy choice, an empty answer, a missing end."""
         return Answer(
             self._error or self._suspicion(),
             **self._identity,

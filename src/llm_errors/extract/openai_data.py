@@ -1,4 +1,4 @@
-"""Embeddings, images, moderations and audio of the openai dialect: answers whose only in-band failure is to be none."""
+"""Embeddings, images, moderations and audio of the openai dialect. Their only in-band failure is a missing answer."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class DataReader:
         self._name = name
 
     def whole(self, result: Any) -> Answer:
-        """The list must be there and hold something."""
+        """Read an answer: the list must be present and not empty."""
         data = field(result, self._name) if not isinstance(result, str | bytes) else None
         if not isinstance(data, list | tuple):
             return unexpected(DIALECT, result)
@@ -25,27 +25,27 @@ class DataReader:
         return Answer(suspicion, **identity(result), input_tokens=tokens[0], output_tokens=tokens[1])
 
     def chunks(self) -> "EventCount":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return EventCount()
 
 
 class MediaReader:
-    """Reads speech, transcripts and other bodies of any type; only a page or an error object is a failure."""
+    """Reads speech, transcripts and other bodies of any type. Only a page or an error object is a failure."""
 
     def whole(self, result: Any) -> Answer:
-        """A page or an error object in place of the media."""
+        """Read a body: a page or an error object instead of the media is a failure."""
         page = isinstance(result, str) and result[:64].lstrip()[:1] == "<"
         if page or (is_object(result) and told_error(result) is not None):
             return unexpected(DIALECT, result)
         return Answer(None, **({} if isinstance(result, str | bytes) else identity(result)))
 
     def chunks(self) -> "EventCount":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return EventCount()
 
 
 class EventCount:
-    """The state of a stream whose events carry no outcome of their own: one event is an answer."""
+    """The state of a stream of events that carry no outcome: one event is enough for an answer."""
 
     __slots__ = ("done",)
 
@@ -53,9 +53,9 @@ class EventCount:
         self.done = False
 
     def chunk(self, chunk: Any) -> None:
-        """Any event will do."""
+        """Note that an event arrived."""
         self.done = True
 
     def end(self) -> Answer:
-        """Nothing at all is a failure."""
+        """A stream without any event is a failure."""
         return Answer(None if self.done else suspect(DIALECT, "empty"))

@@ -1,4 +1,4 @@
-"""Finish reasons of the openai dialect: which ends are natural, and those that are made of two."""
+"""Finish reasons of the openai dialect: the healthy ones, and those that combine two names."""
 
 from llm_errors.extract.answer import ABSENT
 from llm_errors.extract.google import FINISH_REASONS
@@ -21,15 +21,15 @@ NATURAL = frozenset(
         "TOOL_CALL",
     ]
 )
-"""Finish reasons of an answer that ended as it should, OpenAI's and those of compatible servers."""
+"""Finish reasons of a healthy answer, of OpenAI and of compatible servers."""
 
 
 _TELLING = FINISH_REASONS - {"OTHER", "IMAGE_OTHER"}
-"""Those of Gemini's names that say more than what stands before them."""
+"""Names of Gemini that are more specific than the name before them."""
 
 
 def plain(reason: str) -> str:
-    """Of Gemini's composed reasons, as in `content_filter: RECITATION`, its own name if it is known, else OpenAI's."""
+    """The part of a combined reason that counts. For `content_filter: RECITATION` it is Gemini's name, if it is known."""
     if ": " not in reason:
         return "" if reason.upper() == ABSENT else reason
     general, _, own = reason.partition(": ")

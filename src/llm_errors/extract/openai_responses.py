@@ -24,7 +24,7 @@ class ResponsesReader:
     """Reads answers with `output` and `status`."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge status, error, and every output item."""
+        """Read the status, the error and every output item."""
         status = text(field(result, "status"), 64) if not isinstance(result, str | bytes) else ""
         output = field(result, "output")
         if not status and not isinstance(output, list | tuple):
@@ -40,7 +40,7 @@ class ResponsesReader:
         )
 
     def chunks(self) -> "ResponsesChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return ResponsesChunks(self)
 
 
@@ -51,7 +51,7 @@ def _judge(result: Any, status: str, reason: str, output: list[Any]) -> Evidence
     if status == "incomplete":
         facts = ["unnatural_finish", *(["only_reasoning"] if _only_reasoning(output) else [])]
         return suspect(DIALECT, *facts, finish_reason=reason or status)
-    if status in RUNNING or status == "cancelled":  # a background job, not finished; or the caller's own cancellation
+    if status in RUNNING or status == "cancelled":  # a running background job, or a cancellation by the caller
         return None
     if status not in ("completed", ""):
         return suspect(DIALECT, "unnatural_finish", finish_reason=status)
@@ -77,7 +77,7 @@ def _item_facts(output: list[Any]) -> list[str]:
 
 
 def _has_content(output: list[Any]) -> bool:
-    """Whether any item is more than reasoning or an empty message."""
+    """Whether any item is something else than reasoning or an empty message."""
     for item in output:
         kind = text(field(item, "type"))
         if kind == "message":
@@ -92,7 +92,7 @@ def _has_content(output: list[Any]) -> bool:
 
 
 class ResponsesChunks:
-    """The state of one stream of Responses events; only the terminal event is looked into."""
+    """The state of one stream of Responses events. Only the content of the terminal event is read."""
 
     __slots__ = ("_answer", "_content", "_identity", "_reader", "_refusal", "_seen", "done")
 
@@ -104,7 +104,7 @@ class ResponsesChunks:
         self._content = self._refusal = self._seen = False
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event's type, and into a terminal one, behind which nothing follows."""
+        """Read the type of one event, and the content of the terminal event, which is the last one."""
         kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
         self._seen = True
         if kind == "response.output_text.delta":
@@ -122,7 +122,7 @@ class ResponsesChunks:
         return self.done
 
     def _untyped(self, chunk: Any) -> None:
-        """No event of the API: an error that a server sent in its own way, or something to pass over."""
+        """Read an unknown event: it may be an error of a compatible server."""
         told = told_error(chunk)
         if told is not None:
             self._failed(told)
@@ -140,11 +140,11 @@ class ResponsesChunks:
         self._answer = Answer(error, **self._identity, finish_reasons=("error",))
 
     def end(self) -> Answer:
-        """The terminal event's answer; without one, a refusal, a cut, or nothing at all."""
+        """The answer in the terminal event. Without one: a refusal, a cut stream, or an empty answer."""
         answer = self._answer
         if answer is not None and not (self._content and answer.suspicion and "empty" in answer.suspicion.facts):
             return answer
-        if answer is not None:  # the terminal event repeats no output, but there was some
+        if answer is not None:  # the terminal event does not repeat the output
             return Answer(
                 None, answer.model, answer.id, answer.finish_reasons, answer.input_tokens, answer.output_tokens
             )

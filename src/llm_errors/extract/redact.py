@@ -1,6 +1,6 @@
-"""What of a message may be exported: nothing that is a credential and, unless a user wants it, nothing that a user wrote.
+"""Redacts a message for export: credentials always, and by default also what it repeats from the request.
 
-Both look at a bounded prefix, and clip to 256 characters only then, so that nothing is cut into an unrecognised half.
+A bounded prefix is redacted first and clipped to 256 characters afterwards, so that clipping cannot hide half a credential.
 """
 
 from llm_errors.extract.credentials import without_credentials
@@ -11,7 +11,7 @@ MESSAGE_LIMIT = 256
 
 
 def redact(message: str) -> str:
-    """The message without credentials, and with `…` for what it quotes or repeats of the request."""
+    """The message without credentials, and with `…` for what it quotes or repeats from the request."""
     return without_echoes(without_credentials(message[:TEXT_LIMIT]))[:MESSAGE_LIMIT]
 
 

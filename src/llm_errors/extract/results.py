@@ -1,4 +1,4 @@
-"""Which reader fits an answer, by its shape."""
+"""Chooses the reader for an answer by its shape."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
 
 
 def read(result: Any) -> Evidence | None:
-    """What is suspect about an answer of unknown origin; None if nothing is."""
+    """Evidence of a failure in an answer of unknown origin; None if it is healthy."""
     if not is_object(result):
         return unexpected("openai", result).suspicion
     error = field(result, "error")
@@ -60,7 +60,7 @@ def read(result: Any) -> Evidence | None:
 
 
 def _dialect(result: Any, error: Any) -> str:
-    """Whose error object this is: Anthropic's envelope names itself, Google's status is in capitals."""
+    """The dialect of an error object: Anthropic's envelope has the type `error`, Google's status is in capitals."""
     if text(field(result, "type")) == "error":
         return "anthropic"
     return "google" if text(field(error, "status")).isupper() else "openai"

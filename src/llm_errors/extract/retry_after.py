@@ -1,6 +1,6 @@
-"""How long the provider asks to wait: from headers, from the body, from an attribute.
+"""The wait that a provider asks for: from headers, from the body, or from an attribute.
 
-Always finite, 0 to 3600 s, or None. A longer wait is None: cut short it would bring the caller back too early.
+The result is 0 to 3600 seconds, or None. A longer wait is None: if it were clipped, the caller would retry too early.
 """
 
 import math
@@ -13,7 +13,7 @@ from llm_errors.extract.fields import field
 
 LIMIT = 3600.0
 ABSURD = 1e8
-"""A number of seconds above three years is no wait: it is an epoch, or garbage."""
+"""A number of seconds above three years is not a wait, but a time stamp or garbage."""
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{0,12})?")
 _DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 
@@ -31,13 +31,13 @@ def from_headers(headers: Any, now: datetime | None = None, limit: float = LIMIT
 
 
 def from_duration(value: Any) -> float | None:
-    """A protobuf duration as Google's `RetryInfo.retryDelay` has it ("12.5s")."""
+    """A protobuf duration, as in Google's `RetryInfo.retryDelay` ("12.5s")."""
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     return bounded(float(match[1])) if match else None
 
 
 def bounded(seconds: Any, limit: float = LIMIT) -> float | None:
-    """The number if it is a wait of at most `limit` seconds; None for anything else."""
+    """The number, if it is a wait of at most `limit` seconds; otherwise None."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
     if isinstance(seconds, float) and not math.isfinite(seconds):
@@ -46,12 +46,12 @@ def bounded(seconds: Any, limit: float = LIMIT) -> float | None:
 
 
 def _header(headers: Any, name: str) -> str:
-    """A header's value whatever the mapping's rules about case; empty if there is none."""
+    """The value of a header, even if the mapping is case-sensitive; empty if it is missing."""
     value = field(headers, name)
     if value is None:
         try:
             value = next((v for k, v in list(headers.items())[:256] if str(k).lower() == name), None)
-        except Exception:  # noqa: BLE001 - whatever stands in for headers here
+        except Exception:  # noqa: BLE001 - headers may be any object
             return ""
     return value.strip() if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
 

@@ -44,7 +44,7 @@ class Rule:
     status: frozenset[int] = frozenset()
     codes: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
-    """Further codes that must be present, for a rule that requires both a code and a type."""
+    """Further codes, of which one must be present too: for a rule that requires both a code and a type."""
     finish: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
     exceptions: frozenset[str] = frozenset()
