@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import weakref
 from contextlib import AsyncExitStack
 
 import pytest
@@ -13,6 +14,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.credentials import DeferredRefreshableCredentials
 from botocore.exceptions import UnauthorizedSSOTokenError
+from botocore.response import StreamingBody
 
 from llm_errors.testing.provider import Reply
 
@@ -454,6 +456,22 @@ def test_however_it_is_read(play, read, chunked):
     )
 
 
+def test_a_body_over_which_a_peer_puts_its_own(play):
+    def ask(client):
+        answer = client.invoke_model(modelId="m", body=b"{}")
+        answer["body"] = StreamingBody(answer["body"]._raw_stream, answer["body"]._content_length)
+        return answer["body"].read()
+
+    assert play(RUNTIME, ask, Reply(json={**CLAUDE, "stop_reason": "max_tokens"})).verdict == "TRUNCATED/max_tokens"
+
+
+def test_a_body_that_is_dropped_is_gone_at_once(observed, provider):
+    client = RUNTIME(provider([Reply(json=CLAUDE)]).url, False)
+    raw = weakref.ref(client.invoke_model(modelId="m", body=b"{}")["body"]._raw_stream)
+    client.close()
+    assert raw() is None
+
+
 def test_a_body_that_is_not_read_is_a_good_call(play):
     ask = asking("invoke_model", "body", lambda body: body.close(), modelId="m", body=b"{}")
     assert play(RUNTIME, ask, Reply(json={**CLAUDE, "stop_reason": "max_tokens"})).verdict == "ok"
@@ -604,7 +622,6 @@ def test_calls_of_other_services_are_left_alone(telemetry, observed, provider):
 
 
 def test_a_stubbed_client_is_observed_alike(telemetry, observed):
-    from botocore.response import StreamingBody
     from botocore.stub import Stubber
 
     client = RUNTIME("http://127.0.0.1:9", False)
@@ -627,7 +644,6 @@ def test_a_stubbed_client_is_observed_alike(telemetry, observed):
 def test_uninstrumenting_restores_the_classes(instrument):
     from botocore.client import BaseClient
     from botocore.endpoint import Endpoint
-    from botocore.response import StreamingBody
 
     before = BaseClient._make_api_call, Endpoint._get_response, StreamingBody.read
     driver = instrument()

@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 from llm_errors.extract import glimpse
 from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, parsed, text
 from llm_errors.instrument.invocation import Invocation
+from llm_errors.safety import quietly
 
 KEPT = 262_144
 """Bytes of a body that is read in pieces which are kept until it is whole."""
@@ -175,6 +177,25 @@ class JsonBody:
     def _counted(self, which: str) -> int | None:
         told = text(field(self._headers, f"x-amzn-bedrock-{which}-token-count"), 16)
         return int(told) if told.isdecimal() else None
+
+
+def tap_reads(call: Invocation, raw: Any) -> None:
+    """Look at what is read of a raw body, by whomever: peers put bodies of their own over it.
+
+    The body does not hold itself, so that it goes when it is dropped.
+    """
+    held, kind = ref(raw), type(raw)
+
+    def read(*args: Any, **kwargs: Any) -> Any:
+        try:
+            data = kind.read(held(), *args, **kwargs)
+        except BaseException as exc:
+            quietly("chunk", None, call.failed, exc)
+            raise
+        quietly("chunk", None, call.took, data)
+        return data
+
+    vars(raw)["read"] = read
 
 
 class _Tapped:

@@ -18,15 +18,19 @@ from llm_errors.instrument.adapters.aws_operations import APIS
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
-from llm_errors.instrument.tap import JsonBody
+from llm_errors.instrument.tap import JsonBody, tap_reads
 
 
 class Botocore(Adapter):
     """The adapter of one of the two packages."""
 
+    @property
+    def _asynchronous(self) -> bool:
+        return self.row.package != "botocore"
+
     def targets(self) -> Iterator[Target]:
         """Call and attempt, what reads a body, and what can be closed. aiobotocore's streams inherit their `close`."""
-        own, asynchronous = self.row.package, self.row.package != "botocore"
+        own, asynchronous = self.row.package, self._asynchronous
         prefix = "Aio" if asynchronous else ""
         call, attempt = (Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT) if asynchronous else (Kind.CALL, Kind.ATTEMPT)
         yield Target(f"{own}.client", f"{prefix}BaseClient", "_make_api_call", call)
@@ -92,12 +96,17 @@ class Botocore(Adapter):
             body = JsonBody(call.info.reader, call.info.dialect, headers)
             call.expect(body)
             call.attach_finalizer(held, body.end)
+            raw = None if self._asynchronous else field(held, "_raw_stream")
+            if hasattr(raw, "__dict__"):
+                call.share_finalizer(held, raw)
+                tap_reads(call, raw)
         else:  # what a stub holds
             call.settle(Answer())
 
     def part(self, call: Invocation, result: Any) -> None:
-        """The application has read a piece of a body."""
-        call.took(result)
+        """The application has read a piece of a body. What lies below botocore's is looked at where it reads itself."""
+        if self._asynchronous:
+            call.took(result)
 
 
 def follow(call: Invocation, stream: Any) -> None:
