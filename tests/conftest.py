@@ -4,16 +4,24 @@ Telemetry in memory, an instrumentor in strict mode, a scripted provider on a re
 """
 
 import os
+import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from llm_errors.providers import SDKS
 from llm_errors.testing.provider import Provider, Script
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 _OF_THE_SDKS = tuple(f"{row.roots[0].partition('.')[0].upper()}_" for row in SDKS)
 _OF_THE_MACHINE = ("OTEL_", "LLM_ERRORS_", "AZURE_OPENAI_", "GEMINI_", *_OF_THE_SDKS)
@@ -39,10 +47,22 @@ with suppress(ImportError):  # not in every environment
     hypothesis.settings.load_profile("any machine")
 
 CI = os.environ.get("CI", "").lower() in ("1", "true")
-_NEWEST_ONLY = (
-    *(row.package for row in SDKS if row.family == "stainless" and row.name not in ("openai", "anthropic")),
+
+
+def _not_in(group: str) -> tuple[str, ...]:
+    """The packages and distributions of the SDKs that a dependency group leaves out."""
+    pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    listed = {re.split(r"[^\w.-]", line)[0] for line in pyproject["dependency-groups"][group] if isinstance(line, str)}
+    return tuple({name for row in SDKS if row.distribution not in listed for name in (row.package, row.distribution)})
+
+
+_OLD = (
     "this major of",
+    "only a newer major of the SDK",
+    "opentelemetry-exporter-prometheus",
+    "only newer gRPC exporters",
 )
+"""What releases of the `middle` and `oldest` environments do not have."""
 _NO_PEER_HAS_IT = "a way to uninstrument this peer"
 _HOLDS_BOTOCORE_BACK = "aiobotocore"
 LACKS: dict[str, tuple[str, ...]] = {
@@ -56,8 +76,8 @@ LACKS: dict[str, tuple[str, ...]] = {
         "only a newer major of the SDK",
     ),
     "python3.13": ("google.adk", "praisonaiagents", _HOLDS_BOTOCORE_BACK),
-    "middle": _NEWEST_ONLY,
-    "oldest": (*_NEWEST_ONLY, "only a newer major of the SDK"),
+    "middle": (*_not_in("middle"), *_OLD),
+    "oldest": (*_not_in("oldest"), *_OLD),
     "adk": (),
     "peers": ("openlit", _NO_PEER_HAS_IT),
     "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),

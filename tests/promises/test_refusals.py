@@ -1,5 +1,7 @@
 """What an SDK refuses before it sends anything is the caller's request or credential, and is counted once."""
 
+from importlib.metadata import version
+
 import pytest
 
 from llm_errors import classify, providers
@@ -36,9 +38,9 @@ async def test_an_answer_that_anthropic_wants_streamed_is_a_bad_request(
 def test_arguments_that_gemini_does_not_take_are_a_bad_request(provider, connect, observed):
     server = provider([whole(GEMINI)])
     client = connect(GEMINI, server.url)
-    with pytest.raises(ValueError, match="only supported") as raised:
+    with pytest.raises(ValueError, match="supported") as raised:
         client.models.generate_content(model="m", contents="x", config={"audio_timestamp": True})
-    with pytest.raises(ValueError, match="only supported"):
+    with pytest.raises(ValueError, match="supported"):
         list(client.models.generate_content_stream(model="m", contents="x", config={"audio_timestamp": True}))
     assert server.requests == []
     assert observed.reasons() == {BAD: 2}
@@ -50,6 +52,8 @@ def test_arguments_that_gemini_does_not_take_are_a_bad_request(provider, connect
 def test_a_call_without_credentials_is_of_the_credential(api, provider, connect, observed, monkeypatch):
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.delenv(name, raising=False)
+    if api is CHAT and version("openai").startswith("1."):
+        pytest.skip("only a newer major of the SDK looks for a credential before it sends")
     server = provider([whole(api)])
     client = connect(api, server.url)
     client.api_key = None
@@ -103,6 +107,8 @@ def test_a_client_that_cannot_be_made_is_told_by_classify(package, name, options
                      "GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT", "AZURE_OPENAI_ENDPOINT", "OPENAI_BASE_URL"):  # fmt: skip
         monkeypatch.delenv(variable, raising=False)
     sdk = pytest.importorskip(package)
+    if "workload_identity" in options and version("openai").startswith("1."):
+        pytest.skip("only a newer major of the SDK knows workload identities")
     with pytest.raises(Exception, match=r"\w") as raised:
         getattr(sdk, name)(**options)
     assert verdict(raised.value) == expected, raised.value

@@ -16,7 +16,7 @@ from llm_errors.providers import SDKS
 from llm_errors.safety import configure
 
 ASYNC = (
-    *(Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT, Kind.ASYNC_RETRY, Kind.ASYNC_CLOSE, Kind.ASYNC_OUTER_CALL),
+    *(Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT, Kind.ASYNC_RETRY, Kind.ASYNC_CLOSE, Kind.ASYNC_OUTER_CALL, Kind.ASYNC_PART),
     *(unusual.poll_async, unusual.refresh_async),
 )
 SPECIAL = (

@@ -4,6 +4,8 @@ import json
 import re
 import socket
 import sys
+from importlib.metadata import version
+from importlib.util import find_spec
 
 import pytest
 
@@ -61,6 +63,12 @@ def test_a_fault_is_never_followed_by_all_checks_passed(sound, capsys):
     assert "Some failures will not be reported; fix the FAULT lines above." in capsys.readouterr().out
 
 
+prometheus = pytest.mark.skipif(
+    find_spec("opentelemetry.exporter.prometheus") is None, reason="opentelemetry-exporter-prometheus is not installed"
+)
+says_why = pytest.mark.skipif(
+    version("opentelemetry-exporter-otlp-proto-grpc") < "1.45", reason="only newer gRPC exporters say why they failed"
+)
 TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
 NO_PORT = "http://127.0.0.1:9"
 
@@ -85,9 +93,10 @@ NO_PORT = "http://127.0.0.1:9"
         ({"LLM_ERRORS_DISABLED_SDKS": "opnai"}, "LLM_ERRORS_DISABLED_SDKS"),
         ({"LLM_ERRORS_SPAN": "off"}, "unknown setting LLM_ERRORS_SPAN"),
         ({"LLM_ERRORS_RULES_FILE": "/nowhere/rules.toml"}, "LLM_ERRORS_RULES_FILE is not used: .*cannot be read"),
-        (
+        pytest.param(
             {"OTEL_METRICS_EXPORTER": "prometheus", "OTEL_EXPORTER_PROMETHEUS_PORT": "metrics"},
             "OTEL_EXPORTER_PROMETHEUS_PORT=metrics is not a port",
+            marks=prometheus,
         ),
     ],
     ids=lambda value: " ".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else "",
@@ -148,6 +157,7 @@ def test_a_version_that_is_too_old(sound, faults, versioned, distribution, versi
     assert any(line.startswith(wanted) for line in faults())
 
 
+@says_why
 def test_grpc_against_an_http_port(sound, faults):
     sound(OTEL_EXPORTER_OTLP_PROTOCOL="grpc")
     assert any("set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or use the gRPC port" in line for line in faults())
@@ -158,6 +168,7 @@ def test_http_against_a_grpc_port(sound, faults, grpc_receiver):
     assert any("set OTEL_EXPORTER_OTLP_PROTOCOL=grpc, or use the HTTP port" in line for line in faults())
 
 
+@says_why
 def test_grpc_without_a_scheme_means_tls(sound, faults, grpc_receiver):
     sound(OTEL_EXPORTER_OTLP_PROTOCOL="grpc", OTEL_EXPORTER_OTLP_ENDPOINT=grpc_receiver)
     assert any("use http:// for a receiver without TLS" in line for line in faults())
@@ -235,6 +246,7 @@ def grades(findings, word):
     return [f["grade"] for f in findings if word in f["what"]]
 
 
+@prometheus
 def test_prometheus_and_console_are_known(sound, diagnosed):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -66,8 +66,11 @@ class Speakeasy(Adapter):
                 yield Target(client.module, client.name, method + ASYNC, Kind.ASYNC_CALL, optional=True)
         tools = f"{self.row.package}.utils"
         yield Target(f"{tools}.retries", "", "_get_sleep_interval", Kind.RETRY, optional=True)
-        yield Target(f"{tools}.eventstreaming", "EventStream", "close", Kind.CLOSE, optional=True)
-        yield Target(f"{tools}.eventstreaming", "EventStreamAsync", "close", Kind.ASYNC_CLOSE, optional=True)
+        streams = f"{tools}.eventstreaming"
+        # mistralai 1 closes a stream only by leaving its context.
+        for method, twin in (("close", "close"), ("__exit__", "__aexit__")):
+            yield Target(streams, "EventStream", method, Kind.CLOSE, optional=True)
+            yield Target(streams, "EventStreamAsync", twin, Kind.ASYNC_CLOSE, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """All arguments are keywords in this family. The id of an agent replaces the model."""
