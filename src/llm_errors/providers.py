@@ -147,6 +147,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("botocore", "botocore", ">=1.34,<2", "botocore", "bedrock", "botocore", "aws.bedrock", raises_from=("boto3",)),
     Sdk("aiobotocore", "aiobotocore", ">=2.13,<4", "aiobotocore", "bedrock", "botocore", "aws.bedrock"),
     Sdk("cohere", "cohere", ">=5.15,<8", "cohere", "cohere", "cohere", "cohere"),
+    Sdk("huggingface", "huggingface-hub", ">=1,<3", "huggingface_hub", "openai", "huggingface", "hugging_face"),
     Sdk("ollama", "ollama", ">=0.4,<1", "ollama", "ollama", "ollama", "ollama"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip

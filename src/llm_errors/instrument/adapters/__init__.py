@@ -5,6 +5,7 @@ from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
+from llm_errors.instrument.adapters.huggingface import HuggingFace
 from llm_errors.instrument.adapters.ollama import Ollama
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
@@ -19,6 +20,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "speakeasy": Speakeasy,
     "botocore": Botocore,
     "ollama": Ollama,
+    "huggingface": HuggingFace,
     "cohere": Cohere,
 }
 

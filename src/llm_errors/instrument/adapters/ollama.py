@@ -10,7 +10,7 @@ from llm_errors.extract import causes, exceptions, results
 from llm_errors.extract.answer import InDialect, Reader, embedded_error, suspect
 from llm_errors.extract.fields import field, text
 from llm_errors.extract.ollama import DIALECT
-from llm_errors.instrument.adapters.lazy import lazy, lazy_async
+from llm_errors.instrument.adapters.generators import lazy, lazy_async
 from llm_errors.instrument.adapters.received import OfReceived, Received, judge
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.invocation import Invocation

@@ -1,0 +1,62 @@
+"""huggingface_hub: one method of an inference client sends every request and returns the body, or the lines of a stream."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from llm_errors.call import CallInfo
+from llm_errors.extract import results
+from llm_errors.extract.answer import Reader
+from llm_errors.extract.fields import field, text
+from llm_errors.extract.tgi import LinesReader, TextGenerationReader
+from llm_errors.instrument.adapters.generators import eager, eager_async
+from llm_errors.instrument.endpoints import split_address
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Adapter, Target
+from llm_errors.providers import provider_of_host
+
+_ERROR_SIZE = 16_384
+"""Bytes of a body that may be an error or a page in place of media."""
+_MEDIA = LinesReader(results.MEDIA)
+TASKS: dict[str, tuple[str, Reader]] = {
+    "conversational": ("chat", LinesReader(results.CHAT)),
+    "text-generation": ("text_completion", LinesReader(TextGenerationReader())),
+    "feature-extraction": ("embeddings", _MEDIA),
+    "automatic-speech-recognition": ("transcription", _MEDIA),
+}
+"""Task -> operation and reader. Every other one is an operation of the same name, whose results have no common shape."""
+
+
+class HuggingFace(Adapter):
+    """The adapter of huggingface_hub's inference clients."""
+
+    def targets(self) -> Iterator[Target]:
+        """The method that sends a request. The client's public methods turn what it returns into objects."""
+        yield Target("huggingface_hub.inference._client", "InferenceClient", "_inner_post", eager)
+        yield Target(
+            "huggingface_hub.inference._generated._async_client", "AsyncInferenceClient", "_inner_post", eager_async
+        )
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """The model is that of the request: where the client has an address of its own, it stands in the model's place."""
+        request = args[0] if args else kwargs.get("request_parameters")
+        task = text(field(request, "task"), 64)
+        operation, reader = TASKS.get(task) or (task.replace("-", "_") or "chat", _MEDIA)
+        model = text(field(field(request, "json"), "model"), 256) or text(field(request, "model"), 256)
+        host, port = split_address(text(field(request, "url")))
+        return self.info(
+            operation=operation,
+            model=None if "://" in model else model,
+            stream=bool(kwargs.get("stream")),
+            provider=provider_of_host(host, port),
+            address=host,
+            port=port,
+            reader=reader,
+        )
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """The body of an answer: of media only one that is small enough for an error, and text, is looked at."""
+        if call.info.stream:
+            return
+        if call.info.reader is _MEDIA and (len(result) > _ERROR_SIZE or result[:64].lstrip()[:1] not in (b"{", b"<")):
+            result = b""
+        call.judge_text(result)
