@@ -197,3 +197,10 @@ def test_the_compatibility_page_names_the_versions_that_the_package_asks_for() -
     (least,) = [d.partition(">=")[2] for d in project["dependencies"] if d.startswith("opentelemetry-api")]
     first = (DOCS / "compatibility.md").read_text().split("\n\n")[1]
     assert first.startswith(f"Python {pythons[0]} to {pythons[-1]}; OpenTelemetry API and SDK {least} or newer")
+
+
+def test_the_compatibility_page_lists_the_other_instrumentations_that_are_tested() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    pinned = [line.split("==") for name in ("peers", "peers-openlit") for line in groups[name] if "==" in line]
+    section = (DOCS / "compatibility.md").read_text().split("| package | version |")[1].split("\n\n")[0]
+    assert re.findall(r"^\| `([^`]+)` \| (\S+) \|$", section, re.MULTILINE) == [tuple(pair) for pair in pinned]
