@@ -1,7 +1,7 @@
-"""`LlmResponse` of google-adk: one model answer, whatever model gave it. Finish reason first, ADK's error code second.
+"""`LlmResponse` of google-adk: the answer of any model. The finish reason counts before ADK's error code.
 
-ADK's model classes fill it differently: Gemini's sets an error code only where there is no content, LiteLlm's for every
-unnatural end, Claude's never. Partial responses of a stream repeat what the final one says, so only that is judged.
+ADK's model classes fill it differently. `Gemini` sets an error code only if there is no content, `LiteLlm` for every unhealthy
+end, `Claude` never. The final response of a stream repeats the partial ones, so only the final one is judged.
 """
 
 from typing import Any
@@ -14,11 +14,11 @@ from llm_errors.extract.google import FINISH_REASONS
 DIALECT = "google"
 NATURAL = frozenset(("STOP", ""))
 EMPTY_CODES = frozenset(("MODEL_RETURNED_NO_CONTENT", "STOP", ""))
-"""Error codes by which ADK releases have said that an answer holds nothing; the empty string is none at all."""
+"""Error codes with which releases of ADK report an empty answer. The empty string means no code."""
 _UNKNOWN, _NO_CANDIDATE = "UNKNOWN_ERROR", "Unknown error."
-"""What ADK 1 said of an answer without a candidate; with another text it is an error."""
+"""The message of ADK 1 for an answer without a candidate. With another message it is an error."""
 BLOCKS = frozenset(("SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK"))
-"""Block reasons, which ADK gives as an error code beside no finish reason."""
+"""Block reasons, which ADK reports as an error code without a finish reason."""
 _ENDS = FINISH_REASONS | BLOCKS | {"STOP"}
 _PARTS = (
     *("function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "file_data"),
@@ -28,20 +28,20 @@ _SIGNALS = (
     *("turn_complete", "turnComplete", "interrupted", "go_away", "goAway", "voice_activity", "voiceActivity"),
     *("live_session_resumption_update", "liveSessionResumptionUpdate", "author", "usage_metadata", "usageMetadata"),
 )
-"""What a response has that need not hold anything: a signal or a bill of a live session, an event of the framework's own."""
+"""Fields of a response that may have no content: a signal or the usage of a live session, or an event of the framework."""
 _BESIDE = (
     *("grounding_metadata", "groundingMetadata", "input_transcription", "inputTranscription"),
     *("output_transcription", "outputTranscription"),
 )
-"""What an answer may be beside its content."""
+"""Fields with which a response is an answer even without content."""
 _OTHERS = ("choices", "candidates")
 
 
 class LlmResponseReader:
-    """Reads ADK's `LlmResponse`, and its `Event`, which is one."""
+    """Reads ADK's `LlmResponse`, and its subclass `Event`."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge one response."""
+        """Read one response."""
         chunks = LlmResponseChunks()
         chunks.chunk(result)
         return chunks.end()
@@ -63,7 +63,7 @@ class LlmResponseChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> None:
-        """Look at one response."""
+        """Read one response."""
         self._content = self._content or has_content(chunk)
         if field(chunk, "partial") is True:
             return
@@ -78,7 +78,7 @@ class LlmResponseChunks:
             self._tokens = usage(metadata, "prompt_token_count", "candidates_token_count")
 
     def end(self) -> Answer:
-        """What the call came to."""
+        """The answer after the last response."""
         return Answer(
             self._suspicion(),
             model=self._model,
@@ -101,7 +101,7 @@ class LlmResponseChunks:
 
 
 def has_content(response: Any) -> bool:
-    """Whether the response holds anything but thoughts and white space."""
+    """Whether the response contains anything but thoughts and white space."""
     for part in items(field(field(response, "content"), "parts")):
         if any(field(part, name) is not None for name in _PARTS):
             return True
@@ -111,7 +111,7 @@ def has_content(response: Any) -> bool:
 
 
 def is_response(result: Any) -> bool:
-    """Whether it is one of ADK's: by the fields that its class declares, or as plain JSON by those that only ADK has."""
+    """Whether the object is a response of ADK: by the fields of its class, or, for plain JSON, by fields that only ADK has."""
     declared = getattr(type(result), "model_fields", ())
     if isinstance(declared, dict):
         return "turn_complete" in declared and "error_code" in declared
@@ -128,7 +128,7 @@ def is_response(result: Any) -> bool:
 
 
 def suspicion_of(response: Any) -> Evidence | None:
-    """What is suspect about one response by itself. A part of an answer is not judged, nor is what no model said."""
+    """Evidence of a failure in one response. A partial response and an event of the framework are not judged."""
     found = LlmResponseReader().whole(response).suspicion
     if field(response, "partial") is True:
         return None

@@ -1,6 +1,6 @@
-"""From what a person has saved of a failure (status, headers, body, exceptions) to evidence. Standard library only.
+"""Turns a saved failure (status, headers, body, exceptions) into Evidence. Standard library only.
 
-The pieces are put back together as the exception or answer they came from, so that the same readers read them.
+The parts are combined into an exception or answer again, so that the same readers can read them.
 """
 
 import builtins
@@ -21,7 +21,7 @@ Chain = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Saved:
-    """The pieces. `exceptions` is the chain, outermost first, each link the names along its MRO; `texts` what each says."""
+    """The parts of a failure. `exceptions` is the chain, outermost first, as the names of each MRO; `texts` the messages."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Saved:
 
 
 def evidence(saved: Saved) -> Evidence | None:
-    """What the pieces say; None if they are a healthy answer."""
+    """Evidence from the parts; None if they are a healthy answer."""
     if saved.exceptions or saved.codes or (saved.status is not None and saved.status >= 300) or _is_error_alone(saved):
         found: Evidence | None = _thrown(saved)
     elif saved.body is None:
@@ -55,7 +55,7 @@ def evidence(saved: Saved) -> Evidence | None:
 
 
 def described(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a `Saved` in a JSON document that describes an exception."""
+    """The fields of a `Saved`, from a JSON document that describes an exception."""
     given = document.get("exceptions", document.get("exception", ()))
     links = [given] if isinstance(given, str) else given
     chain = tuple((link,) if isinstance(link, str) else tuple(map(str, link)) for link in links)
@@ -88,7 +88,7 @@ class _Response:
 
 
 def _raised(saved: Saved) -> BaseException:
-    """The chain as real exceptions of classes that bear the names; the outermost holds what the SDK's would."""
+    """The chain as real exceptions of classes with these names. The outermost has the attributes of an SDK exception."""
     chain = zip_longest(saved.exceptions or (("saved.SavedError",),), saved.texts, fillvalue="")
     links = [_class(names)(said) for names, said in chain if names]
     for outer, inner in pairwise(links):
@@ -103,7 +103,7 @@ def _raised(saved: Saved) -> BaseException:
 
 
 _PARTICULAR = (UnicodeError, *(c for n in ("BaseExceptionGroup",) if (c := getattr(builtins, n, None))))
-"""What cannot be made of a text alone: their names must do."""
+"""Exception classes that cannot be created from a text alone; their names are used."""
 
 
 def _class(names: Iterable[str]) -> type[BaseException]:
@@ -134,7 +134,7 @@ def _events(body: str) -> Iterable[Any]:
 
 
 _MARK = re.compile(r"^data: ?\[DONE\]", re.MULTILINE)
-"""What a stream of OpenAI's dialect ends with, whether or not a finish reason came."""
+"""The last event of a stream in the openai dialect, with or without a finish reason."""
 
 
 def _stream(events: list[Any], marked: bool) -> Evidence | None:

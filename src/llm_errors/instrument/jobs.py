@@ -1,4 +1,4 @@
-"""Background jobs: model calls that continue after the SDK has returned, and whose outcome must be polled.
+"""Background jobs: model calls that continue after the SDK has returned. The application polls the outcome.
 
 The call is counted when it begins. A failure is reported once per job, even if the job is polled several times.
 """

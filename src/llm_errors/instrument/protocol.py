@@ -27,7 +27,7 @@ class Kind(Enum):
     CLOSE = "closes a stream or a raw response"
     ASYNC_CLOSE = "closes, as a coroutine function"
     PART = "method of a stream that returns one part of an answer, or raises instead"
-    ASYNC_PART = "such a method that is a coroutine function"
+    ASYNC_PART = "method that returns one part, as a coroutine function"
     OUTER_CALL = "call of a layer whose inner SDK may report it"
     ASYNC_OUTER_CALL = "the same as a coroutine function"
 

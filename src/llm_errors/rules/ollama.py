@@ -1,4 +1,4 @@
-"""Rows of the ollama dialect: errors that are a text and nothing else, and lines of a stream that are such an error.
+"""Rules of the ollama dialect. Its errors are plain texts, also as lines of a stream.
 
 Texts: those of Ollama's server as public reports show them. Finish reasons and the rest are openai's dialect.
 """

@@ -1,10 +1,10 @@
-"""The user's own rows: a TOML file (`LLM_ERRORS_RULES_FILE`) that outranks ours, validated with the line to mend.
+"""The user's rules: a TOML file (`LLM_ERRORS_RULES_FILE`) that comes before the shipped rules, validated line by line.
 
     [[rule]]
     id = "gateway.quota"            # shown as llm.error.rule; default: user.1, user.2 ...
     providers = ["deepseek"]        # gen_ai.provider.name; or dialects = ["openai"]
-    status = 429                    # every condition is one value or a list of which one must be there,
-    codes = ["quota_gone"]          # and all conditions given must hold
+    status = 429                    # each condition is a value, or a list (any match);
+    codes = ["quota_gone"]          # all given conditions must match
     class = "CALL_BUDGET"           # or "healthy", for answers only
     reason = "insufficient_quota"
 
@@ -29,25 +29,25 @@ _TOML_PLACE: Final = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of docum
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong in a file, where, and what to write instead."""
+    """A problem in a file: its line, and what to write instead."""
 
     path: str
     line: int
     message: str
 
     def __str__(self) -> str:
-        """As compilers say it."""
+        """`path:line: message`, as compilers print it."""
         return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
 
 
 def load(path: str) -> tuple[Index | None, list[Problem]]:
-    """The rows of a file as an index for `decide(own=...)`; None and what is wrong if the file cannot be used."""
+    """The rules of a file as an index for `decide(own=...)`; None and the problems if the file cannot be used."""
     rows, problems = read(path)
     return (None, problems) if problems else (index(rows), [])
 
 
 def read(path: str) -> tuple[list[Rule], list[Problem]]:
-    """The rows of a file, in its order, and everything that is wrong with it. Never raises."""
+    """The rules of a file in their order, and all its problems. Never raises."""
     try:
         with open(path, "rb") as file:
             raw = file.read(SIZE_LIMIT + 1)
@@ -62,7 +62,7 @@ def read(path: str) -> tuple[list[Rule], list[Problem]]:
 
 
 def parse(text: str, path: str = "rules.toml") -> tuple[list[Rule], list[Problem]]:
-    """The same for the text of a file."""
+    """The rules and the problems of the text of a file."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:  # pragma: no cover - only Python 3.10 comes here
@@ -77,7 +77,7 @@ def parse(text: str, path: str = "rules.toml") -> tuple[list[Rule], list[Problem
 
 
 class _File:
-    """One file being validated: finds the line of what it complains about."""
+    """Validates one file, and finds the line of each problem."""
 
     def __init__(self, text: str, path: str) -> None:
         self.path = path
@@ -86,7 +86,7 @@ class _File:
         self.problems: list[Problem] = []
 
     def rules(self, document: dict[str, Any]) -> tuple[list[Rule], list[Problem]]:
-        """Every row that is right, and every problem."""
+        """All valid rules, and all problems."""
         for key in document:
             if key != "rule":
                 self._say(self._line(-1, key), f"unknown table {key!r}; write [[rule]] above each rule")
@@ -115,7 +115,7 @@ class _File:
         self._say(self._line(entry, key), message)
 
     def _line(self, entry: int, key: str) -> int:
-        """The line, from 1, on which a key of a rule is set; that of the rule's head if the key is not to be found."""
+        """The line (from 1) that sets a key of a rule; the first line of the rule if the key is not found."""
         first = self.starts[entry] if 0 <= entry < len(self.starts) else 0
         last = self.starts[entry + 1] if 0 <= entry < len(self.starts) - 1 else len(self.lines)
         name = re.compile(rf"""\s*\[*\s*["']?{re.escape(key)}["']?\s*[=\]]""")

@@ -1,4 +1,4 @@
-"""One rule of the user's file: is it right, and if not, what to write instead. Standard library only."""
+"""Validates one rule of the user's file, and says what to write instead. Standard library only."""
 
 import difflib
 import re
@@ -20,7 +20,7 @@ FACTS: Final = {
     "unexpected_body": "an answer that is a page, a bare string or of another shape",
     "blocked": "a block reason without a candidate",
 }
-"""The findings about an answer that a row may ask for."""
+"""The facts about an answer that a rule may require."""
 
 _SHORTEST_TEXT: Final = 6
 
@@ -46,19 +46,19 @@ _ANSWER: Final = ("finish", "block", "facts")
 
 
 class Entry:
-    """One rule being validated."""
+    """Validates one rule."""
 
     def __init__(self, number: int, entry: dict[str, Any], complain: Callable[[str, str], None]) -> None:
         self.number, self.entry, self._complain = number, entry, complain
         self.right = True
 
     def say(self, key: str, message: str) -> None:
-        """Complain about one key, and give no row."""
+        """Report a problem with one key. The rule is then invalid."""
         self.right = False
         self._complain(key, message)
 
     def rule(self) -> Rule | None:
-        """The row, if everything is right."""
+        """The rule, if it is valid."""
         self._unknown_keys()
         error_class, reason = self._verdict()
         given = {name: frozenset(self._texts(name)) for name in _TEXT_CONDITIONS}
@@ -166,7 +166,7 @@ _EXAMPLES: Final = {
 
 
 def _canonical(name: str) -> str:
-    """`package.Class` as evidence has it: the top package (two of `google`), httpx2 as httpx, asyncio as builtins."""
+    """`package.Class` as in Evidence: the top-level package (two levels of `google`), httpx2 as httpx, asyncio as builtins."""
     module, _, cls = name.rpartition(".")
     parts = module.split(".")
     package = ".".join(parts[:2]) if parts[0] == "google" else SAME_AS.get(parts[0], parts[0])
