@@ -28,7 +28,7 @@ check: ## lint, types, layers, and that generated files are what the taxonomy sa
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/llm-errors generate --check
 
-dashboards: ## write dashboards, rules, alerts and the README's tables anew from the taxonomy
+dashboards: ## write dashboards, rules, alerts and the generated blocks of the pages
 	@$(RUN) newest
 	@$(BIN)/llm-errors generate
 
