@@ -175,7 +175,6 @@ def test_a_stream_that_the_server_cuts(play, asynchronous):
     [
         (chat, error(200, "something odd"), "UNKNOWN/unexpected_body"),
         (generate, error(200, "something odd"), "UNKNOWN/unexpected_body"),
-        (generate, error(200, "model 'l' not found"), "NOT_FOUND/model"),
         (chat, Reply(text="<html>welcome</html>"), "UNKNOWN/unexpected_body"),
         (stream, Reply(text="<html>welcome</html>"), "UNKNOWN/unexpected_body"),
     ],

@@ -84,7 +84,7 @@ class Cohere(Adapter):
         if not call.info.stream:
             call.judge(result.data)
             return
-        response = result.response
+        response = result._response  # older versions have no public name for it
         if _is_event_stream(response):
             tap_application(call, response)
         else:
