@@ -115,12 +115,14 @@ class _Source:
         found = value.split(",") if isinstance(value, str) else [str(v) for v in value]
         wanted = {n.strip().lower() for n in found if n.strip()}
         for unknown in sorted(wanted - set(allowed)):
-            self._warn(name, unknown, allowed, "not to leave it out")
+            _log.warning(
+                "unknown SDK %r in %s%s, ignored; known: %s", unknown, PREFIX, name.upper(), ", ".join(allowed)
+            )
         return frozenset(wanted & set(allowed))
 
     def _warn(self, name: str, value: Any, allowed: tuple[str, ...], default: Any) -> Any:
         setting = f"{PREFIX}{name.upper()}"
         _log.warning(
-            "%s=%r is not known; allowed: %s. Using the default: %s", setting, value, ", ".join(allowed), default
+            "invalid value %r for %s; allowed: %s. Using the default: %s", value, setting, ", ".join(allowed), default
         )
         return default
