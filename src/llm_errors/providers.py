@@ -192,7 +192,7 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
 )  # fmt: skip
 
 _BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}
-_RAISED_ELSEWHERE: Final = {"litellm": "openai", "mistralai": "mistral"}
+_RAISED_ELSEWHERE: Final = {"litellm": "openai"}
 """SDKs that are not observed, but whose exceptions are read. litellm converts all errors to the openai dialect."""
 _DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | _RAISED_ELSEWHERE
 
