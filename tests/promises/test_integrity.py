@@ -8,6 +8,7 @@ import copy
 import functools
 import inspect
 import pickle
+import sys
 import typing
 from typing import Any
 
@@ -42,6 +43,8 @@ def looks(owner: type, attribute: str) -> dict[str, Any]:
     function = getattr(owner, attribute)
 
     def hints() -> Any:
+        if sys.version_info < (3, 11):
+            return None  # Python 3.10 adds Optional to what it finds in the function's own defaults
         try:
             return typing.get_type_hints(function)
         except Exception as exc:

@@ -1,5 +1,6 @@
 """Size is no failure: long healthy answers through the real SDKs, in whatever form the application asks for them."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -40,7 +41,15 @@ def test_a_long_answer_that_the_application_reads_itself(api, how, provider, con
     assert collected(observed.outcomes) == {"ok": 1}
 
 
-@pytest.mark.parametrize("cast_to", [str, dict, object])
+A_DICT = pytest.param(
+    dict,
+    marks=pytest.mark.skipif(
+        sys.version_info < (3, 11), reason="openai takes a generic alias on Python 3.11 and newer"
+    ),
+)
+
+
+@pytest.mark.parametrize("cast_to", [str, A_DICT, object])
 def test_a_long_answer_cast_to_a_text_or_to_plain_json(cast_to, provider, connect, observed):
     client = connect(CHAT, provider([long(CHAT)]).url)
     kind = dict[str, Any] if cast_to is dict else cast_to
