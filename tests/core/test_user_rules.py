@@ -144,7 +144,10 @@ def test_an_empty_file_has_no_rules() -> None:
             "my.toml:4: 'no' is too short to be specific; use at least 6 characters",
         ),
         (rule("status = 400", 'says = "no credit"'), "my.toml:3: `says` cannot stand alone: add dialects or providers"),
-        (rule('dialects = "openai"', 'says = "no credit"'), "my.toml:4: a rule needs at least one of status, codes,"),
+        (
+            rule('dialects = "openai"', 'says = "no credit"'),
+            "my.toml:3: `says` cannot stand alone: add dialects or providers",
+        ),
         (rule("status = 4") + rule('id = "a"', "status = 400") * 2, "my.toml:2: status"),
         (rule('dialects = "openai"'), "my.toml:3: a rule needs at least one of status, codes,"),
         (rule("status = 400", cls=""), "my.toml:1: class is missing; write one of TRANSPORT, TIMEOUT,"),

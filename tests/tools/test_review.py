@@ -273,3 +273,27 @@ def test_a_service_has_the_name_that_prometheus_gives_its_job(command: Any, tmp_
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps(document))
     assert report_of(command, "--otlp-file", str(path))["fingerprints"][0]["service"] == "shop/desk"
+
+
+@pytest.mark.parametrize(
+    ("reason", "fact"), [("empty_response", "empty"), ("unexpected_body", "unexpected_body"), ("other", "")]
+)
+def test_a_rule_for_a_failure_inside_a_good_response_can_be_used(
+    command: Any, provider: Any, reason: str, fact: str
+) -> None:
+    labels = {
+        "llm_error_class": "UNKNOWN",
+        "llm_error_fingerprint": "aaa",
+        "llm_error_reason": reason,
+        "error_type": "UNKNOWN",
+        "gen_ai_provider_name": "deepseek",
+        "trace_id": "t1",
+    }
+    entries = [[str(int(NOW * 1e9)), "line"]]
+    found = {"resultType": "streams", "result": [{"stream": labels, "values": entries}]}
+    (group,) = report_of(command, "--loki", provider([Reply(json={"status": "success", "data": found})]).url)[
+        "fingerprints"
+    ]
+    rules, _ = user.parse(group["toml"])
+    assert [sorted(rule.facts) for rule in rules] == ([[fact]] if fact else [])
+    assert "exceptions" not in group["toml"]

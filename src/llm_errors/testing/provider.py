@@ -10,6 +10,7 @@ import socket
 import ssl
 import struct
 import threading
+import traceback
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,8 +156,16 @@ class Provider:
         with self._lock:
             self.requests.append(request)
             if callable(self._script):
-                return self._script(request)
+                return self._played(self._script, request)
             return self._script[min(len(self.requests), len(self._script)) - 1]
+
+    def _played(self, script: Callable[[Request], Reply], request: Request) -> Reply:
+        """The reply of a script; a script that raises is seen by the test that waits for its reply."""
+        try:
+            return script(request)
+        except Exception as error:  # noqa: BLE001 - the script is the user's own code
+            traceback.print_exc()
+            return Reply(500, text=f"the script of this provider raised {error!r}")
 
     def _answer(self, connection: socket.socket, request: Request) -> bool:
         """Send the reply; whether the connection stays open."""

@@ -74,8 +74,13 @@ def anthropic_stream(words: Iterable[str], stop: str | None = "end_turn", error:
     return Reply(sse=_event_lines([start, block, *deltas, *tail]))
 
 
-def anthropic_error(kind: str, message: str) -> Fields:
-    """An error, as a body or as an event in a stream."""
+def anthropic_error(status: int, kind: str, message: str, **how: Any) -> Reply:
+    """An error body."""
+    return Reply(status, json=anthropic_error_body(kind, message), **how)
+
+
+def anthropic_error_body(kind: str, message: str) -> Fields:
+    """The JSON of an error, as a body or as an event in a stream."""
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
 
 

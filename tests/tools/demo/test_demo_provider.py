@@ -142,3 +142,13 @@ def test_closing_drops_open_connections(provider):
         assert server.hanging.wait(10)
         server.close()
         assert connection.recv(1) == b""
+
+
+def test_a_script_that_raises_is_answered_with_what_it_raised(provider, capsys):
+    def script(request):
+        raise KeyError("model")
+
+    connection, response = _ask(provider(script))
+    assert (response.status, response.read()) == (500, b"the script of this provider raised KeyError('model')")
+    connection.close()
+    assert "KeyError" in capsys.readouterr().err

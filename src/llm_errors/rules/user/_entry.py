@@ -142,10 +142,10 @@ class Entry:
 
     def _enough(self) -> None:
         given = {k for k in _KEYS if self.entry.get(k) not in (None, [], "")}
-        if not given & set(_FINDS):
-            self.say("class", f"a rule needs at least one of {_list(_FINDS)}; otherwise it would match everything")
-        elif "says" in given and not (given & {"dialects", "providers"} and given & {"status", "codes", "types"}):
+        if "says" in given and not (given & {"dialects", "providers"} and given & {"status", "codes", "types"}):
             self.say("says", "`says` cannot stand alone: add dialects or providers, and status or codes")
+        elif not given & set(_FINDS):
+            self.say("class", f"a rule needs at least one of {_list(_FINDS)}; otherwise it would match everything")
         elif self.entry.get("class") == HEALTHY and not given & set(_ANSWER):
             self.say(
                 "class", f"only answers can be healthy: give one of {_list(_ANSWER)}; exceptions are always counted"

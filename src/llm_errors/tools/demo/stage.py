@@ -13,7 +13,7 @@ from llm_errors.testing import replies
 from llm_errors.testing.provider import Reply, Request
 from llm_errors.tools.demo import monday
 
-_OVERLOADED = replies.anthropic_error("overloaded_error", "Overloaded")
+_OVERLOADED = replies.anthropic_error_body("overloaded_error", "Overloaded")
 _QUOTA_DETAILS = (
     {
         "@type": "type.googleapis.com/google.rpc.QuotaFailure",
@@ -44,16 +44,16 @@ FAULTS: Final = {
     "empty": replies.gemini_stream(()),
     "overloaded": replies.anthropic_stream(("Dear customer, ", "we "), error=_OVERLOADED),
     "refusal": replies.anthropic_stream(("I cannot ",), stop="refusal"),
-    "too_long": Reply(
-        400, json=replies.anthropic_error("invalid_request_error", "prompt is too long: 212000 tokens > 200000 maximum")
+    "too_long": replies.anthropic_error(
+        400, "invalid_request_error", "prompt is too long: 212000 tokens > 200000 maximum"
     ),
     "retired": replies.openai_error(
         404, "model_not_found", "invalid_request_error", f"The model `{monday.RETIRED}` has been deprecated."
     ),
     "busy": Reply(529, json=_OVERLOADED),
-    "forbidden": Reply(403, json=replies.anthropic_error("permission_error", "Your API key may not use this model.")),
+    "forbidden": replies.anthropic_error(403, "permission_error", "Your API key may not use this model."),
     "nothing": replies.gemini_answer(""),
-    "revoked": Reply(401, json=replies.anthropic_error("authentication_error", "invalid x-api-key")),
+    "revoked": replies.anthropic_error(401, "authentication_error", "invalid x-api-key"),
 }
 """Fault -> the reply that plays it."""
 

@@ -27,6 +27,10 @@ class Occurrence:
         return str(value[0] if isinstance(value, list) and value else value or "")
 
 
+_FACTS = {"empty_response": "empty", "unexpected_body": "unexpected_body"}
+"""Reasons of UNKNOWN that a fact about the content explains, not the finish reason, which is that of good answers."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Every occurrence of one fingerprint."""
@@ -44,17 +48,19 @@ class Group:
         finish = one.get(semconv.RESPONSE_FINISH_REASONS)
         code = one.get(semconv.ERROR_CODE)
         by_finish = one.get(semconv.ERROR_EVIDENCE) == "finish_reason" and bool(code)
-        if one.get(semconv.ERROR_REASON) == "empty_response":  # the finish reason is that of good answers
+        fact = _FACTS.get(one.get(semconv.ERROR_REASON))
+        if fact is not None:
             return rule_template.Pattern(
-                name=f"unknown.{self.fingerprint}", provider=one.get(semconv.PROVIDER), facts=("empty",)
+                name=f"unknown.{self.fingerprint}", provider=one.get(semconv.PROVIDER), facts=(fact,)
             )
+        error_type = one.get(semconv.EXCEPTION_TYPE) or one.get(semconv.ERROR_TYPE)
         return rule_template.Pattern(
             name=f"unknown.{self.fingerprint}",
             provider=one.get(semconv.PROVIDER),
             status=int(status) if status.isdecimal() else None,
             codes=(code,) if code and code != finish and not by_finish else (),
             finish=code if by_finish or (code and code == finish) else "",
-            exception=one.get(semconv.EXCEPTION_TYPE) or one.get(semconv.ERROR_TYPE),
+            exception=error_type if "." in error_type else "",  # of an in-band failure it is the class
         )
 
     def report(self) -> dict[str, Any]:
