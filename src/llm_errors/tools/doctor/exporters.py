@@ -5,13 +5,15 @@ OTLP exporters are tried (`probe`); the others are named.
 
 import contextlib
 import os
+import re
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import metadata
 
 from llm_errors.tools.doctor import log_capture, probe
-from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
+from llm_errors.tools.doctor.finding import Finding, Grade, fault, good, note, unchecked
 
 SIGNALS = ("METRICS", "TRACES", "LOGS")
 _BY_PROTOCOL = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
@@ -32,8 +34,26 @@ def examine() -> Iterator[Finding]:
                     point.load()
     with log_capture.warnings_of("opentelemetry") as said, ThreadPoolExecutor(len(SIGNALS)) as pool:
         found = list(pool.map(lambda signal: _signal(signal, said), SIGNALS))
-    for findings in found:
-        yield from findings
+    yield from agreed([finding for findings in found for finding in findings])
+
+
+_RECEIVER = re.compile(r"\w+: (OTLP/\w+ to (?:\w+://)?[^/\s]+?:\d+)")
+
+
+def agreed(findings: list[Finding]) -> list[Finding]:
+    """One remedy per receiver: what the exporter of one signal can tell of the cause holds for the others, too."""
+    faults = [f for f in findings if f.grade is Grade.FAULT]
+    known = {_receiver(f): f.remedy for f in faults if f.remedy != probe.UNREACHABLE}
+    known.pop("", None)
+    vague = [f.grade is Grade.FAULT and f.remedy == probe.UNREACHABLE for f in findings]
+    return [
+        replace(f, remedy=known.get(_receiver(f), f.remedy)) if v else f for f, v in zip(findings, vague, strict=True)
+    ]
+
+
+def _receiver(finding: Finding) -> str:
+    found = _RECEIVER.match(finding.what)
+    return found[1] if found else ""
 
 
 def chosen(signal: str) -> list[str]:

@@ -34,7 +34,8 @@ _REMEDIES = (
 )  # fmt: skip
 """What an exporter's complaint means, the narrowest first."""
 _PROTOCOLS = {"otlp_proto_grpc": "OTLP/gRPC", "otlp_proto_http": "OTLP/HTTP"}
-_UNREACHABLE = "Start the Collector there, or set OTEL_EXPORTER_OTLP_ENDPOINT (and _PROTOCOL: grpc or http/protobuf)."
+UNREACHABLE = "Start the Collector there, or set OTEL_EXPORTER_OTLP_ENDPOINT (and _PROTOCOL: grpc or http/protobuf)."
+"""The remedy where an exporter only says that it could not deliver."""
 
 
 def setting(signal: str, name: str) -> str:
@@ -64,7 +65,7 @@ def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> 
         return fault(f"{place}: {_clipped(ignored[0])}", "Write OTEL_EXPORTER_OTLP_HEADERS as name=value,name=value.")
     if sent:
         return good(f"{place} accepts an empty request")
-    telling = next((c for c in complaints if _remedy(c) != _UNREACHABLE), (complaints or ["refused"])[-1])
+    telling = next((c for c in complaints if _remedy(c) != UNREACHABLE), (complaints or ["refused"])[-1])
     detail = re.search(r"details: (.+)|(code: [1-9].+)", telling, re.IGNORECASE | re.DOTALL)
     return fault(f"{place}: {_clipped(detail[1] or detail[2] if detail else telling)}", _remedy(telling))
 
@@ -93,4 +94,4 @@ def _clipped(text: str) -> str:
 
 def _remedy(complaint: str) -> str:
     lowered = complaint.lower()
-    return next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, lowered)), _UNREACHABLE)
+    return next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, lowered)), UNREACHABLE)
