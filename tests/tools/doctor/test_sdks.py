@@ -7,6 +7,9 @@ from llm_errors.tools.doctor.finding import Grade
 
 openai = pytest.importorskip("openai")
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+"""SDKs use names of `ast` that Python 3.13 warns of."""
+
 
 def test_an_installed_sdk_is_found_with_its_version():
     assert any(f.grade is Grade.GOOD and f.what.startswith(f"openai {openai.__version__}") for f in sdks.examine())
