@@ -14,7 +14,8 @@ from llm_errors.testing.provider import Provider
 
 FEW, MANY = 200, 2000
 MEGABYTES_AT_MOST = 40
-LINES_PER_CALL = 0.02
+LINES_PER_CALL = 0.1
+"""The exporters write a line for each batch that fails, and a busy machine makes more batches of the same calls."""
 SLOWER_AT_MOST = 2.0
 """Median call with a broken Collector over median call with a working one, on a machine that does other work too."""
 
