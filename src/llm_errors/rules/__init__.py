@@ -1,5 +1,6 @@
 """All rules, indexed by their most selective condition. The import fails if two rules have the same id."""
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 from typing import Final
@@ -21,8 +22,7 @@ def index(rows: Iterable[Rule]) -> Index:
 
 
 def _checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    ids = [row.id for row in rows]
-    twice = {i for i in ids if ids.count(i) > 1}
+    twice = [row_id for row_id, times in Counter(row.id for row in rows).items() if times > 1]
     if twice:
         raise ValueError(f"rule ids are not unique: {sorted(twice)}")
     return rows
