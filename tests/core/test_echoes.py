@@ -117,6 +117,8 @@ def test_words_of_the_api_stay(message):
     ("message", "wanted"),
     [
         ("Write to bob@example.org", "Write to …"),
+        ("Rate limit reached for <= Zebra >.", "Rate limit reached for …."),
+        ("n must be <= 128 and >= 1", "n must be <= 128 and >= 1"),
         ("Write to support@example.org", "Write to support@example.org"),
         ("No image at https://host.example/my-file.png today", "No image at … today"),
         ("No image at data:image/png;base64,iVBORw0KGgo= today", "No image at … today"),

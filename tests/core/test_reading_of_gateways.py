@@ -9,7 +9,7 @@ import pytest
 from llm_errors import classify
 from llm_errors.extract import bodies, error_shapes, exceptions, google
 from llm_errors.extract.fields import TEXT_LIMIT
-from llm_errors.extract.openai_finish import plain
+from llm_errors.extract.openai_chat import plain
 from llm_errors.extract.results import CHAT
 from llm_errors.rules import google as google_rules
 from tests.core.verdicts import streamed, verdict

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llm_errors.extract import error_shapes, google_rpc, retry_after
+from llm_errors.extract import error_shapes, retry_after
 from llm_errors.extract.error_shapes import facts_of
 from llm_errors.extract.fields import CODE_LIMIT, field, is_object, items, number, parsed, printable, text
 
@@ -122,7 +122,7 @@ def _dialect(error: Any, outer: Any, depth: int) -> str:
 
     Inside the error of a gateway, Anthropic's envelope has the type `error`; any other envelope is of the openai dialect.
     """
-    if number(field(error, "code")) is not None and text(field(error, "status"), 32) in google_rpc.NAMES:
+    if number(field(error, "code")) is not None and text(field(error, "status"), 32) in error_shapes.RPC_CODES:
         return "google"
     if depth and outer is not error:
         kind = text(field(outer, "type"), 16)

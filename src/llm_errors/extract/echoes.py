@@ -49,6 +49,8 @@ _REPEATED = re.compile(
 )
 """What a request or an answer holds, and how it came to be repeated: before a colon or an equals sign, in lower case."""
 _INDEX = re.compile(r"\[\d{0,4}\]")
+_CLOSED, _COMPARED = re.compile(">(?!=)"), re.compile(r"[\s=]")
+"""What ends a text in angle brackets, and what follows a `<` that compares two numbers."""
 _RUN = re.compile(r"…(?:[\s…]*…)+")
 _TOKEN = re.compile(
     rf"""(?P<sign>[\s,;:.!?()/=<>*+–—-]+|…|\[REDACTED\])
@@ -127,7 +129,7 @@ def _opens(text: str, at: int) -> bool:
     if text[at] == "[":
         return not ((before.isalnum() or before == "_") and _INDEX.match(text, at))
     if text[at] == "<":
-        return text[at + 1 : at + 2] != "=" and (">" in text[at:] or not text[at + 1 : at + 2].isspace())
+        return _CLOSED.search(text, at) is not None or not _COMPARED.match(text, at + 1)
     if text[at] not in _SYMMETRIC or not (before.isalnum() or before == "_"):
         return True
     return before in "bu" and not text[max(at - 2, 0) : at - 1].isalnum()

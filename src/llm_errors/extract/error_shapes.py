@@ -22,6 +22,12 @@ LIMIT = 65_536
 """The number of characters of a text that are searched for an error object."""
 GUARDRAILS = frozenset(("input_guardrail_triggered", "output_guardrail_triggered"))
 """Finish reasons that Databricks sends instead of an error."""
+RPC_CODES = (
+    "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+    "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
+    "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+)  # fmt: skip
+"""Names of `google.rpc.Code`, by number (googleapis `google/rpc/code.proto`)."""
 _OF_A_REQUEST = (400, 413, 422)
 _LINK = r"(?:[\w.]{0,64}(?:Error|Exception)|Error code: \d{3}|HTTP \d{3}|Error from provider\s?\([^()]{1,100}\))"
 _BEGINNING = re.compile(rf"(?:{_LINK}\s?[-:]\s{{1,2}}){{0,4}}(?:\d{{3}}\s)?(?:b['\"])?(?=[{{\[])")

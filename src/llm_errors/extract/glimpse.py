@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract import anthropic, google, openai_finish
+from llm_errors.extract import anthropic, google, openai_chat
 from llm_errors.extract.answer import ABSENT, Answer, Reader, suspect
 from llm_errors.extract.fields import JSON_LIMIT, parsed
 
@@ -16,7 +16,7 @@ MOST = 64
 """The maximum number of values of one name, that is, of candidates of an answer."""
 _FINISH: tuple[tuple[str, frozenset[str], str], ...] = (
     ("finishReason", google.NATURAL | {ABSENT}, google.DIALECT),
-    ("finish_reason", openai_finish.NATURAL, "openai"),
+    ("finish_reason", openai_chat.NATURAL, "openai"),
     ("incomplete_details", frozenset(), "openai"),
     ("stop_reason", anthropic.NATURAL, anthropic.DIALECT),
 )
@@ -65,7 +65,7 @@ def _searched(dialect: str, content: str | bytes) -> Answer:
     for name, natural, whose in _FINISH:
         for reason in values(content, name):
             reasons.append(reason)
-            plain = openai_finish.plain(reason)
+            plain = openai_chat.plain(reason)
             if suspicion is None and plain not in natural:
                 suspicion = suspect(whose, "unnatural_finish", finish_reason=plain)
     if suspicion is None and next(values(content, "raiFilteredReason"), None) is not None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract import google_rpc
 from llm_errors.extract.answer import Answer, embedded_error, identity, suspect, unexpected, usage
+from llm_errors.extract.error_shapes import RPC_CODES
 from llm_errors.extract.fields import field, items, number, text
 
 DIALECT = "google"
@@ -65,8 +65,8 @@ def _judge(interaction: Any, status: str, parts: list[Any], content: bool) -> Ev
 def _error(error: Any, status: str) -> Evidence:
     """The error's own code where it has one (a step's has the number alone), else the status."""
     rpc = number(field(error, "code"))
-    if rpc is not None and 0 <= rpc < len(google_rpc.NAMES):
-        error = {"status": google_rpc.NAMES[rpc], "message": field(error, "message")}
+    if rpc is not None and 0 <= rpc < len(RPC_CODES):
+        error = {"status": RPC_CODES[rpc], "message": field(error, "message")}
     evidence = embedded_error(DIALECT, error if isinstance(error, str) else {"error": error})
     return evidence if evidence.codes or evidence.status else replace(evidence, finish_reason=status)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from llm_errors.extract.answer import Answer, Identity, finish_of, identity, nothing, suspect, unexpected, usage
 from llm_errors.extract.fields import field, is_object
-from llm_errors.extract.openai_finish import NATURAL
+from llm_errors.extract.openai_chat import NATURAL
 
 DIALECT = "ollama"
 _LOADING = frozenset(("load", "unload"))

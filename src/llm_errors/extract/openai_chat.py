@@ -1,4 +1,4 @@
-"""Chat completions and text completions of the openai dialect, whole and streamed."""
+"""Chat completions and text completions of the openai dialect, whole and streamed, and their finish reasons."""
 
 from itertools import repeat
 from typing import Any
@@ -19,13 +19,43 @@ from llm_errors.extract.answer import (
 )
 from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import SEQUENCES, field, is_json, is_object, items, shown, text, undeclared
+from llm_errors.extract.google import FINISH_REASONS
 from llm_errors.extract.guardrail import guardrail_stage
-from llm_errors.extract.openai_finish import NATURAL, plain
 
 DIALECT = "openai"
 _OTHER_CONTENT = ("tool_calls", "function_call", "refusal", "audio", "images")
 _REASONING = ("reasoning_content", "reasoning")
 """Fields in which servers send the reasoning of a model. No SDK declares them."""
+NATURAL = frozenset(
+    [
+        "stop",
+        "eos",
+        "eos_token",
+        "end_turn",
+        "stop_sequence",
+        "tool_calls",
+        "tool_use",
+        "function_call",
+        "complete",
+        "load",
+        "unload",
+        "COMPLETE",
+        "STOP",
+        "TOOL_CALL",
+    ]
+)
+"""Finish reasons of a healthy answer, of OpenAI and of compatible servers."""
+_TELLING = FINISH_REASONS - {"OTHER", "IMAGE_OTHER"}
+"""Names of Gemini that are more specific than the name before them."""
+
+
+def plain(reason: str) -> str:
+    """The part of a combined reason that counts. For `content_filter: RECITATION` it is Gemini's name, if it is known."""
+    if ": " not in reason:
+        return "" if reason.upper() == ABSENT else reason
+    general, _, own = reason.partition(": ")
+    own = own.strip().upper()
+    return own if own in _TELLING else general
 
 
 class ChatReader:

@@ -9,13 +9,12 @@ from llm_errors.extract.anthropic import MessagesReader
 from llm_errors.extract.bedrock import ConverseReader
 from llm_errors.extract.cohere import CohereReader
 from llm_errors.extract.cohere_v1 import CohereV1Reader
+from llm_errors.extract.data import DataReader, MediaReader, ResultsReader
 from llm_errors.extract.fields import field, is_object, items, text
 from llm_errors.extract.google import GenerateContentReader
-from llm_errors.extract.google_data import ResultsReader
 from llm_errors.extract.google_interactions import InteractionsReader
 from llm_errors.extract.ollama import OllamaReader
 from llm_errors.extract.openai_chat import ChatReader
-from llm_errors.extract.openai_data import DataReader, MediaReader
 from llm_errors.extract.openai_responses import ResponsesReader
 
 CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()

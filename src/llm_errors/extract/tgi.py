@@ -7,7 +7,7 @@ from typing import Any
 from llm_errors.extract.answer import Answer, Chunks, Reader, embedded_error, suspect, unexpected
 from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field, is_object, items, number, parsed, text
-from llm_errors.extract.openai_finish import NATURAL
+from llm_errors.extract.openai_chat import NATURAL
 
 DIALECT = "openai"
 _UNFINISHED = re.compile(r'"(?:finish_reason|details)"\s*:\s*null')

@@ -12,8 +12,8 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import InDialect, Reader
 from llm_errors.extract.cohere import DIALECT
+from llm_errors.extract.data import DataReader
 from llm_errors.extract.fields import field, text
-from llm_errors.extract.openai_data import DataReader
 from llm_errors.instrument.adapters.entered import entered, entered_async
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
@@ -24,7 +24,7 @@ from llm_errors.providers import provider_of_host
 _HTTP = "cohere.core.http_client"
 _V2 = "RawV2Client"
 _DATA = InDialect(results.RESULTS, DIALECT)
-_RANKS, _CLASSES = InDialect(results.MODERATIONS, DIALECT), InDialect(DataReader("classifications"), DIALECT)
+_RANKS, _CLASSES = DataReader("results", DIALECT), DataReader("classifications", DIALECT)
 APIS: dict[str, tuple[str, Reader]] = {
     "chat": ("chat", results.COHERE_V1),
     "chat_stream": ("chat", results.COHERE_V1),
