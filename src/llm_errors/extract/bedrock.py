@@ -10,14 +10,14 @@ from llm_errors.extract.guardrail import guardrail_stage
 DIALECT = "bedrock"
 NATURAL = frozenset(("end_turn", "tool_use", "stop_sequence"))
 _EXCEPTION = "Exception"
-"""How the names of errors in an event stream end."""
+"""The suffixes of the names of errors in an event stream."""
 
 
 class ConverseReader:
     """Reads answers with `output` and `stopReason`."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge the stop reason, the guardrail's trace and the content."""
+        """Read the stop reason, the trace of the guardrail, and the content."""
         message = field(field(result, "output"), "message") if isinstance(result, dict) else None
         if message is None:
             return unexpected(DIALECT, result)
@@ -27,7 +27,7 @@ class ConverseReader:
         return chunks.end()
 
     def chunks(self) -> "ConverseChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return ConverseChunks()
 
 
@@ -45,7 +45,7 @@ class ConverseChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event: its one key names it. The metadata come last."""
+        """Read one event. Its only key is its name; the metadata event is the last one."""
         block = field(field(chunk, "contentBlockDelta"), "delta") or field(field(chunk, "contentBlockStart"), "start")
         self.content([block] if block is not None else [])
         stopped = field(chunk, "messageStop")
@@ -63,14 +63,14 @@ class ConverseChunks:
         return self.done and metadata is not None
 
     def content(self, blocks: list[Any]) -> None:
-        """Look at blocks of content, whole ones or pieces."""
+        """Read blocks of content, which may be whole or parts of a stream."""
         for block in blocks:
             kinds = set(block) if isinstance(block, dict) else set()
             self._thought = self._thought or "reasoningContent" in kinds
             self._content = self._content or bool(field(block, "text")) or bool(kinds - {"text", "reasoningContent"})
 
     def end(self) -> Answer:
-        """An error first, then the stop reason, then nothing at all, then a missing end."""
+        """Judge, in this order: an error, the stop reason, an empty answer, a missing end."""
         finish = (self._stop or "error",)
         return Answer(
             self._error or self._judged(),

@@ -1,4 +1,4 @@
-"""Answers of what Bedrock builds on its models: agents, flows, knowledge bases, guardrails that are asked by themselves."""
+"""Answers of Bedrock's services that use its models: agents, flows, knowledge bases, and guardrails called directly."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ def _blocked(*stage: str) -> Evidence:
 
 
 class PolicyReader:
-    """Reads what ApplyGuardrail says. `source` is what it was asked about: `INPUT`, or `OUTPUT`."""
+    """Reads the answer of ApplyGuardrail. `source` says what was checked: `INPUT` or `OUTPUT`."""
 
     def __init__(self, source: str = "OUTPUT") -> None:
         self._source = source
 
     def whole(self, result: Any) -> Answer:
-        """A text that the guardrail has only masked has passed."""
+        """Read the action. A text in which the guardrail only masked parts has passed."""
         if not isinstance(result, dict):
             return unexpected(DIALECT, result)
         acted = field(result, "action") in INTERVENED and not only_masks(field(result, "assessments"))
@@ -30,15 +30,15 @@ class PolicyReader:
         return Answer(_blocked(*stage) if acted else None)
 
     def chunks(self) -> "EventsChunks":
-        """A guardrail has no stream."""
+        """A new state for a streamed answer, which this API does not have."""
         return EventsChunks(())
 
 
 class TextReader:
-    """Reads an answer whose text stands in `output`, with a guardrail's action beside it: RetrieveAndGenerate."""
+    """Reads the answer of RetrieveAndGenerate: text in `output`, and the action of the guardrail."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge guardrail and text."""
+        """Read the action of the guardrail, and the text."""
         output = field(result, "output") if isinstance(result, dict) else None
         if output is None:
             return unexpected(DIALECT, result)
@@ -47,39 +47,42 @@ class TextReader:
         return Answer(None if field(output, "text") else suspect(DIALECT, "empty"))
 
     def chunks(self) -> "EventsChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return EventsChunks(("output", "citation"))
 
 
 class AcceptedReader:
-    """Reads what the service answers that has taken on a job, or whose results are not looked into."""
+    """Reads the answer of an operation that starts a job, or that returns results of any shape."""
 
     def whole(self, result: Any) -> Answer:
-        """Anything but a page is well."""
+        """Read the answer: only an HTML page or an error object is a failure."""
         return Answer() if isinstance(result, dict) else unexpected(DIALECT, result)
 
     def chunks(self) -> "EventsChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return EventsChunks(())
 
 
 class EventsReader:
-    """Reads the events of an agent or a flow. `content` are those that hold an answer, `last` ends one, where there is such."""
+    """Reads the events of an agent or a flow.
+
+    `content` names the events with an answer; `last` names the final event, if the service sends one.
+    """
 
     def __init__(self, content: tuple[str, ...], last: str = "") -> None:
         self._content, self._last = content, last
 
     def whole(self, result: Any) -> Answer:
-        """There is no answer but the stream."""
+        """These operations only stream, so there is no whole answer to read."""
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "EventsChunks":
-        """A fresh state."""
+        """A new state for one stream."""
         return EventsChunks(self._content, self._last)
 
 
 class EventsChunks:
-    """The state of one stream of events: the one key of each names it."""
+    """The state of one stream of events. The only key of an event is its name."""
 
     __slots__ = ("_blocked", "_content", "_last", "_wanted", "done")
 
@@ -90,7 +93,7 @@ class EventsChunks:
         self._blocked: Evidence | None = None
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event."""
+        """Read one event."""
         self._content = self._content or any(field(chunk, name) for name in self._wanted)
         guarded = field(chunk, "guardrail") or field(field(field(chunk, "trace"), "trace"), "guardrailTrace")
         if field(guarded, "action") in INTERVENED and not self._blocked:
@@ -101,7 +104,7 @@ class EventsChunks:
         return self.done
 
     def end(self) -> Answer:
-        """What the guardrail did, nothing at all, or a missing end where an end is due."""
+        """Judge, in this order: the action of the guardrail, an empty answer, a missing end."""
         if self._blocked is not None:
             return Answer(self._blocked, finish_reasons=(self._blocked.finish_reason,))
         if self._wanted and not self._content and not self.done:

@@ -1,6 +1,7 @@
-"""Answers of models as they write them themselves, each family in its own JSON: Bedrock's InvokeModel, SageMaker's endpoints.
+"""Answers of models in the JSON of their own family, from Bedrock's InvokeModel and from SageMaker endpoints.
 
-The shape tells the family. A shape that nobody knows (an imported model, an endpoint of the user's own) is no failure.
+The fields show the family. An answer with unknown fields (of an imported model, or of the user's own endpoint) is
+healthy.
 """
 
 from typing import Any
@@ -22,28 +23,33 @@ NATURAL = frozenset(
         *("endoftext", "eos", "eos_token", "complete", "success", "tool_use", "tool_call", "tool_calls"),
     )
 )
-"""How the families name an answer that ended as it should, whatever the case."""
+"""Finish reasons of a healthy answer in all families, in lower case."""
 _LISTS = ("results", "outputs", "completions", "generations", "choices", "artifacts")
-"""Where a family that can give several answers has them: Titan, Mistral, Jurassic, Command, DeepSeek, Stable Diffusion."""
+"""The field with the list of answers, for families that can return several: Titan, Mistral, Jurassic, Command,
+DeepSeek, Stable Diffusion.
+"""
 _TEXTS = ("outputText", "generation", "text", "completion", "generated_text", "message", "base64", "delta")
 _FINISH = ("completionReason", "stop_reason", "finish_reason", "finishReason")
 _VECTORS = ("embedding", "embeddings", "embeddingsByType", "images", "video", "videos")
 _FILTERED = "Filter reason: "
-"""What Stability's models say of an image, and then of which stage of the call."""
+"""Finish reasons of Stability's image models that mean a block, and the stage of the call that each one names."""
 
 
 def guardrail(answer: Any) -> Evidence | None:
-    """What a guardrail did to an answer that tells of it, or None. What it only masks passes."""
+    """What a guardrail did, if the answer contains its action; otherwise None.
+
+    An answer that it only masked has passed.
+    """
     if field(answer, "amazon-bedrock-guardrailAction") != "INTERVENED" or has_only_masked(answer):
         return None
     return suspect(DIALECT, "unnatural_finish", *guardrail_stage(answer), finish_reason="guardrail_intervened")
 
 
 class InvokeReader:
-    """Reads whole answers, and the events of a stream that hold one JSON text each."""
+    """Reads whole answers, and streams in which each event contains one JSON text."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge by the shape."""
+        """Read the answer with the reader of its family."""
         if not is_object(result) and not isinstance(result, list):
             return unexpected(DIALECT, result)
         blocked = guardrail(result)
@@ -60,12 +66,12 @@ class InvokeReader:
         return family.end()
 
     def chunks(self) -> "InvokeChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return InvokeChunks()
 
 
 def _reader_of(answer: Any, message: str) -> Reader | None:
-    """The reader of an API that other dialects have, too: Claude's, those of OpenAI's kind, Nova's."""
+    """The reader for a family whose API another dialect has too: Claude, models with OpenAI's format, and Nova."""
     if field(answer, "type") == "message" and isinstance(field(answer, "content"), list):
         return _MESSAGES
     choices = items(field(answer, "choices"))
@@ -75,7 +81,10 @@ def _reader_of(answer: Any, message: str) -> Reader | None:
 
 
 class _Family:
-    """What is seen of an answer with a text and a reason for its end, under whatever names, whole or in pieces."""
+    """The state of an answer with a text and a finish reason, whole or in parts.
+
+    The field names differ between families.
+    """
 
     __slots__ = ("_content", "_finish", "_known", "_seen", "_stages", "done")
 
@@ -85,7 +94,7 @@ class _Family:
         self._stages: list[str] = []
 
     def chunk(self, answer: Any) -> None:
-        """Look at one object, at the parts that it lists, and at the reasons that it gives for its images."""
+        """Read one object, the objects in its lists, and the finish reasons of its images."""
         self._seen = self._seen or bool(answer)
         listed = next((found for name in _LISTS if (found := items(field(answer, name)))), None)
         parts = listed or (items(answer) if isinstance(answer, list) else [answer])
@@ -106,7 +115,10 @@ class _Family:
         self.done = bool(self._finish)
 
     def end(self, cut: str = "") -> Answer:
-        """An unnatural end first, then nothing at all, then a missing end. Objects of an unknown shape tell nothing."""
+        """Judge, in this order: the finish reason, an empty answer, a missing end.
+
+        Objects with unknown fields are healthy.
+        """
         if self._seen and not self._known and not self._finish:
             return Answer()
         finish = tuple(self._finish) or (("error",) if cut else ())
@@ -123,7 +135,7 @@ class _Family:
 
 
 class InvokeChunks:
-    """The state of one stream of events `{"chunk": {"bytes": ...}}`: the first of them tells the family."""
+    """The state of one stream of events `{"chunk": {"bytes": ...}}`. The first event shows the family."""
 
     __slots__ = ("_blocked", "_chunks", "_error", "_family", "_known")
 
@@ -136,14 +148,14 @@ class InvokeChunks:
 
     @property
     def done(self) -> bool:
-        """Whether the reason of the end has come."""
+        """Whether the finish reason was received."""
         return self._blocked is not None or (self._family if self._chunks is None else self._chunks).done
 
     def chunk(self, chunk: Any) -> bool | None:
-        """Look at one event. The last one holds the measurements of the whole call."""
+        """Read one event. The last one has the metrics of the whole call."""
         answer = parsed(field(field(chunk, "chunk", "PayloadPart"), "bytes", "Bytes"))
         if not isinstance(answer, dict):
-            self._known = False  # an endpoint of the user's own, whose text may be cut anywhere
+            self._known = False  # the user's own endpoint may cut a JSON text anywhere
             return None
         self._blocked = self._blocked or guardrail(answer)
         if self._chunks is None:
@@ -158,7 +170,7 @@ class InvokeChunks:
         return self.done and "amazon-bedrock-invocationMetrics" in answer
 
     def end(self) -> Answer:
-        """What the guardrail did, an error, or what the family's reader says."""
+        """Judge, in this order: the guardrail, an error, the answer as read by the reader of the family."""
         found = self._blocked or self._error
         if found is not None:
             return Answer(found, finish_reasons=(found.finish_reason or "error",))

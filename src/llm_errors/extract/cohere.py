@@ -1,4 +1,4 @@
-"""Chat answers of Cohere's version 2, whole and as events, as SDK objects or as the wire's JSON."""
+"""Chat answers of Cohere's API version 2, whole and as events, as SDK objects or as JSON."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class CohereReader:
     """Reads answers with `message` and `finish_reason`."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge the finish reason and the content."""
+        """Read the finish reason and the content."""
         message = field(result, "message") if not isinstance(result, str | bytes | list) else None
         if not is_object(message) or not finish_of(result, "finish_reason").isupper():
             return unexpected(DIALECT, result)
@@ -24,7 +24,7 @@ class CohereReader:
         return chunks.end()
 
     def chunks(self) -> "CohereChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return CohereChunks()
 
 
@@ -41,7 +41,7 @@ class CohereChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event: at its content, and at the end into finish reason, error and usage."""
+        """Read one event: the content, and at the end the finish reason, the error and the usage."""
         delta = field(chunk, "delta")
         message = field(delta, "message")
         if not self._content and message is not None:
@@ -57,7 +57,7 @@ class CohereChunks:
         return self.done
 
     def end(self) -> Answer:
-        """The finish reason first, then nothing at all, then a missing end."""
+        """Judge, in this order: the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._error:
             suspicion = embedded_error(DIALECT, self._error, self._finish)
@@ -77,7 +77,7 @@ class CohereChunks:
 
 
 def tokens(used: Any) -> tuple[int | None, int | None]:
-    """Input and output tokens, which the SDK makes floating-point numbers."""
+    """Input and output tokens. The SDK parses them as floating-point numbers."""
     read, written = (field(used, name) for name in ("input_tokens", "output_tokens"))
     return _whole(read), _whole(written)
 

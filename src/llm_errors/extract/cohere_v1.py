@@ -1,4 +1,4 @@
-"""Answers of Cohere's version 1: chat and generated text, whole and as events."""
+"""Answers of Cohere's API version 1: chat and generated text, whole and as events."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from llm_errors.extract.cohere import DIALECT, NATURAL, tokens
 from llm_errors.extract.fields import field, is_object, items, text
 
 _CONTENT = ("text", "tool_calls", "search_queries", "tool_call_delta", "summary")
-"""What an answer may consist of: a request may ask for search queries alone."""
+"""Fields that are an answer. A request may ask for search queries only."""
 _KNOWN = (*_CONTENT, "generations", "generation_id", "finish_reason")
 _NATURAL = NATURAL | {"USER_CANCEL"}
 
 
 class CohereV1Reader:
-    """Reads answers with `text`, or with `generations` that have one each."""
+    """Reads answers with `text`, or with a list `generations` of texts."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge the finish reasons and the content."""
+        """Read the finish reasons and the content."""
         if not is_object(result) or field(result, *_KNOWN) is None:
             return unexpected(DIALECT, result)
         parts = items(field(result, "generations")) or [result]
@@ -30,12 +30,12 @@ class CohereV1Reader:
         return Answer(suspicion, "", told, finish, *used)
 
     def chunks(self) -> "CohereV1Chunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return CohereV1Chunks()
 
 
 class CohereV1Chunks:
-    """The state of one stream of events, of which the last one says why it ended."""
+    """The state of one stream of events. The last event has the finish reason."""
 
     __slots__ = ("_content", "_error", "_finish", "_id", "_tokens", "done")
 
@@ -45,7 +45,7 @@ class CohereV1Chunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event: at its content until there is some, and at the end into the rest."""
+        """Read one event: the content until there is some, and everything else at the end."""
         if not self._content:
             self._content = any(field(chunk, name) for name in _CONTENT)
         if field(chunk, "event_type") in ("stream-end", "stream-error"):
@@ -58,7 +58,7 @@ class CohereV1Chunks:
         return self.done
 
     def end(self) -> Answer:
-        """The finish reason first, then nothing at all, then a missing end."""
+        """Judge, in this order: the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._error or (self._finish and self._finish not in _NATURAL):
             suspicion = _ended(self._finish, self._error)
@@ -70,7 +70,7 @@ class CohereV1Chunks:
 
 
 def _ended(finish: str, error: str) -> Evidence:
-    """Evidence of an answer that did not end as it should, with the error that says why if there is one."""
+    """Evidence of an answer with an unhealthy finish reason, and with its error if there is one."""
     if error:
         return embedded_error(DIALECT, error, finish)
     return suspect(DIALECT, "unnatural_finish", finish_reason=finish)

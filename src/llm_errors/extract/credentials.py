@@ -1,4 +1,4 @@
-"""What a credential looks like, and where in a text one stands."""
+"""Patterns of credentials, and of the places in a message where a credential follows."""
 
 import re
 
@@ -39,14 +39,14 @@ _HEADERS = re.compile(
         (?P<sign>["']?\s*[:=]\s*|["'],\s*)(?=\S)(?P<value>[^\r\n]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A header with its value, which ends where the line does."""
+"""A header with its value, which ends at the end of the line."""
 _OF_A_HEADER = re.compile(
     r"""(?P<named>\b(?:header|trailer)s?(?:[ ](?:value|part|field|line|name|content)s?)?\b)
         (?P<between>[^'"`\r\n]{0,80}?)(?P<quoted>[bu]?(?P<quote>['"`]).*(?:(?P=quote)|\Z)|(?<=[:=]\s)\S.*)
       | (?P<refused>\b(?:invalid|illegal)\sheader\svalues?\s)[^\r\n]+""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-"""What HTTP libraries say of a header that they refuse: its name or value follows, quoted, to the last quote."""
+"""Messages of HTTP libraries about a header that they reject. The quoted name or value follows."""
 
 
 def without_credentials(text: str) -> str:

@@ -1,7 +1,8 @@
-"""Removing what an error message repeats of a request: quoted texts, printed objects, and what follows words of parsing.
+"""Removes what an error message repeats from a request: quotations, printed objects, and the text after words such as
+`invalid`.
 
-A message that quotes goes on with words of the API's own (`plain_words`) up to its next quote; where it does not, the
-quote has not ended yet, since what a user wrote may hold quotes too.
+A user's text may contain quotation marks too. So a quotation ends only where words of the API's own (`plain_words`)
+follow up to the next quotation.
 """
 
 import re
@@ -18,12 +19,15 @@ _PAIRS = {
 _SYMMETRIC = "'\"`"
 _MARKS = {opener: re.compile("[" + re.escape(opener + closers) + "]") for opener, closers in _PAIRS.items()}
 _CANDIDATES = 16
-"""Signs that are tried as the end of one quote before the last one of the text is taken."""
+"""The number of quotation marks that are tried as the end of a quotation.
+
+After them, the last one of the text is taken.
+"""
 _OPENING = re.compile("[" + re.escape("".join(_PAIRS)) + "]")
 _HARMLESS = re.compile(
     r"\[(?:[\d\s,.:-]{1,40}|Errno -?\d+|WinError \d+|SSL: [A-Z_]{3,60}|SSL|[a-z]{2,20}(?:_[a-z]{2,20}){1,4}|REDACTED)\]|<\d{3}>"
 )
-"""In brackets: numbers, error numbers of the system, a vendor's code."""
+"""Harmless text in brackets: numbers, error numbers of the operating system, a vendor's code."""
 _PARSING = re.compile(
     r"""
     (?:invalid|pars(?:e|ing)|validat|malform|unexpected|unrecogni[sz]ed|unsupported|unknown|illegal|decod|deseriali[sz]|
@@ -38,7 +42,7 @@ _PARSING = re.compile(
     """,
     re.VERBOSE,
 )
-"""Words of parsing and validation, in lower case."""
+"""Words of parsing and validation, in lower case. What follows them may be a user's text."""
 _BEFORE_A_SIGN = re.compile(r"\b(\w{1,60})\b[\"'`]?\s*(?:[:：=]|->|=>)")
 _REPEATED = re.compile(
     r"""\w*?(?:prompt|inputs?|contents?|texts?|messages?|quer(?:y|ies)|questions?|arg(?:ument)?s?|completions?|outputs?|
@@ -47,10 +51,13 @@ _REPEATED = re.compile(
       excerpts?|near|found|flagged|blocked|filtered|refused|rejected|denied|violat\w+|detected|here|saw|was|is|reads?)""",
     re.VERBOSE,
 )
-"""What a request or an answer holds, and how it came to be repeated: before a colon or an equals sign, in lower case."""
+"""Names of parts of a request or an answer, and words for repeating them, in lower case.
+
+After one of these and a colon or an equals sign, the text may be a user's.
+"""
 _INDEX = re.compile(r"\[\d{0,4}\]")
 _CLOSED, _COMPARED = re.compile(">(?!=)"), re.compile(r"[\s=]")
-"""What ends a text in angle brackets, and what follows a `<` that compares two numbers."""
+"""The end of a text in angle brackets; and what follows a `<` that compares two numbers."""
 _RUN = re.compile(r"…(?:[\s…]*…)+")
 _TOKEN = re.compile(
     rf"""(?P<sign>[\s,;:.!?()/=<>*+–—-]+|…|\[REDACTED\])
@@ -75,14 +82,14 @@ _PERSONAL = re.compile(
 
 
 def without_echoes(text: str) -> str:
-    """The text with `…` for all that may be a user's."""
+    """The text with `…` for everything that may be a user's."""
     plain = _PERSONAL.sub(ELLIPSIS, text)
     clean = _without_quotes(plain)
     told = _echo(clean)
     if told is not None:
         start, end = told
         kept = _known_words(clean[:start]) + clean[start:end] + _until_unknown(clean[end:])
-    elif clean != plain and _echo(plain):  # inside what was taken for a quote
+    elif clean != plain and _echo(plain):  # the words are inside a supposed quotation
         kept = _known_words(clean)
     else:
         return clean
@@ -90,9 +97,9 @@ def without_echoes(text: str) -> str:
 
 
 def _echo(text: str) -> tuple[int, int] | None:
-    """Where the first words stand behind which a text repeats what was sent."""
+    """Start and end of the first words after which the text repeats what was sent."""
     lower = text.lower()
-    if len(lower) != len(text):  # of a few letters, which are none of these words
+    if len(lower) != len(text):  # a few letters change their length in lower case; none of the words contains one
         lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     parsing = _PARSING.search(lower)
     repeated = (m for m in _BEFORE_A_SIGN.finditer(lower) if _REPEATED.fullmatch(m[1]))
@@ -124,7 +131,7 @@ def _next_opening(text: str, at: int) -> int | None:
 
 
 def _opens(text: str, at: int) -> bool:
-    """Whether a sign at this place may open a quote. An apostrophe, and the index of a path, do not."""
+    """Whether the sign here may open a quotation. An apostrophe and the index of a path do not."""
     before = text[at - 1 : at]
     if text[at] == "[":
         return not ((before.isalnum() or before == "_") and _INDEX.match(text, at))
@@ -136,7 +143,7 @@ def _opens(text: str, at: int) -> bool:
 
 
 def _end_of_quote(text: str, opening: int) -> int:
-    """Where the quote ends that opens here: behind the last sign that may close it, unless plain words follow before."""
+    """The end of the quotation that opens here: after the last sign that may close it, or before plain words."""
     opener, closers = text[opening], _PAIRS[text[opening]]
     marks = (mark.start() for mark in _MARKS[opener].finditer(text, opening + 1))
     ends = list(islice((at for at in marks if not _is_apostrophe(text, at)), _CANDIDATES))
@@ -148,7 +155,7 @@ def _end_of_quote(text: str, opening: int) -> int:
 
 
 def _opens_plainly(text: str, start: int, opening: int, opener: str) -> bool:
-    """Whether the next quote opens here, with nothing but plain words before it."""
+    """Whether the next quotation opens here, with only plain words before it."""
     return text[opening] == opener and _opens(text, opening) and _is_plain(text[start:opening])
 
 
@@ -161,7 +168,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _plain_until(text: str) -> int:
-    """Where the first thing stands that is no word of the API's own."""
+    """The position of the first word that is not one of the API's own."""
     at = 0
     while at < len(text):
         end = _known(text, at)
@@ -172,7 +179,9 @@ def _plain_until(text: str) -> int:
 
 
 def _known(text: str, at: int) -> int | None:
-    """The end of the word, number, sign or quoted identifier that stands here, if it is one of the API's own."""
+    """The end of the word, number, sign or quoted identifier at this position, if it is one of the API's own; else
+    None.
+    """
     if text[at] in _PAIRS:
         harmless = _HARMLESS.match(text, at)
         if harmless:
@@ -187,23 +196,23 @@ def _known(text: str, at: int) -> int | None:
 
 
 def _is_spoken(said: str) -> bool:
-    """Whether words that are joined by capitals, dots and other signs are all the API's own."""
+    """Whether every part of a compound word (`camelCase`, dots, other signs) is one of the API's own words."""
     return all(part.lower() in PLAIN for part in _PARTS.findall(said) if part not in _ENDINGS)
 
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ENDINGS = ("s", "t", "re", "ll")
-"""What may stand behind an apostrophe."""
+"""What may follow an apostrophe."""
 
 
 def _until_unknown(text: str) -> str:
-    """The text up to the first thing that may be a user's: what that is goes on to the end, for all that is known."""
+    """The text up to the first word that may be a user's. Everything after that word may be a user's too."""
     at = _plain_until(text)
     return text if at == len(text) else text[:at] + ELLIPSIS
 
 
 def _known_words(text: str) -> str:
-    """The text with `…` for each run of what may be a user's."""
+    """The text with `…` for each sequence of words that may be a user's."""
     kept: list[str] = []
     at = 0
     while at < len(text):

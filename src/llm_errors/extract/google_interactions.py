@@ -1,6 +1,6 @@
-"""Interactions of the google dialect, whole and as events, as SDK objects or as the wire's JSON.
+"""Interactions of the google dialect, whole and as events, as SDK objects or as JSON.
 
-Releases 1.x name their parts `outputs` and `content.delta`, later ones `steps` and `step.delta`; both are read.
+Releases 1.x have `outputs` and `content.delta`, later ones `steps` and `step.delta`. Both are read.
 """
 
 from dataclasses import replace
@@ -13,21 +13,21 @@ from llm_errors.extract.fields import field, items, number, text
 
 DIALECT = "google"
 NATURAL = frozenset(("completed", "in_progress", "queued", "idle", "requires_action"))
-"""Statuses of an interaction that went, or still goes, as it should."""
+"""Statuses of a running or healthy interaction."""
 CANCELLED = "cancelled"
 _RUNNING = frozenset(("in_progress", "queued", "idle", ""))
 _TERMINAL = frozenset(("interaction.completed", "interaction.complete", "interaction.cancelled", "error"))
 _BEGINNING = frozenset(("interaction.created", "interaction.start", "interaction.connected"))
 _DELTAS = frozenset(("step.delta", "content.delta"))
 _NO_ANSWER = frozenset(("", "thought", "thought_summary", "thought_signature", "user_input", "text_annotation"))
-"""Types of content that are no answer in themselves."""
+"""Types of content that alone are not an answer."""
 
 
 class InteractionsReader:
     """Reads answers with `status` and `steps` (or `outputs`)."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge error, status, and whether there is anything in it."""
+        """Read the error, the status and the content."""
         status = "" if isinstance(result, str | bytes | list) else text(field(result, "status"), 64)
         if not status or (field(result, "error") is not None and field(result, "id") is None):
             return unexpected(DIALECT, result)
@@ -55,7 +55,7 @@ def _judge(interaction: Any, status: str, parts: list[Any], content: bool) -> Ev
     error = field(interaction, "error") or next((e for part in parts if (e := field(part, "error")) is not None), None)
     if error is not None and status not in NATURAL - {"completed"}:
         return _error(error, status)
-    if status == CANCELLED:  # by the caller, through `interactions.cancel`
+    if status == CANCELLED:  # the caller cancelled it with `interactions.cancel`
         return None
     if status not in NATURAL:
         return suspect(DIALECT, "unnatural_finish", finish_reason=status)
@@ -63,7 +63,7 @@ def _judge(interaction: Any, status: str, parts: list[Any], content: bool) -> Ev
 
 
 def _error(error: Any, status: str) -> Evidence:
-    """The error's own code where it has one (a step's has the number alone), else the status."""
+    """The status, or the code of the error if it has one. The error of a step has a number only."""
     rpc = number(field(error, "code"))
     if rpc is not None and 0 <= rpc < len(RPC_CODES):
         error = {"status": RPC_CODES[rpc], "message": field(error, "message")}
@@ -72,7 +72,7 @@ def _error(error: Any, status: str) -> Evidence:
 
 
 def _is_content(part: Any) -> bool:
-    """Whether a step or an output is more than a thought or the user's own input."""
+    """Whether a step or an output is more than a thought or the user's input."""
     if text(field(part, "type"), 64) == "model_output":
         return any(map(_is_content, items(field(part, "content")))) or bool(text(field(part, "content")))
     if text(field(part, "type"), 64) == "text":
@@ -81,7 +81,7 @@ def _is_content(part: Any) -> bool:
 
 
 class InteractionChunks:
-    """The state of one stream of interaction events; only terminal ones are looked into."""
+    """The state of one stream of interaction events. Only the content of terminal events is read."""
 
     __slots__ = ("_answer", "_content", "_created", "_error", "_seen", "_status", "done")
 
@@ -94,9 +94,9 @@ class InteractionChunks:
         self._error: Evidence | None = None
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event's type, and into those that carry an outcome.
+        """Read the type of one event, and the content of events that carry an outcome.
 
-        Behind an interaction that is complete nothing follows; one that requires an action the SDK may continue.
+        A completed interaction is the last event. The SDK may continue an interaction that requires an action.
         """
         self._seen = True
         kind = chunk.get("event_type") if type(chunk) is dict else getattr(chunk, "event_type", None)
@@ -107,7 +107,7 @@ class InteractionChunks:
         elif kind in _TERMINAL:
             self._terminal(chunk)
         elif kind in _BEGINNING:
-            self.done = False  # a further hop of an interaction that the SDK continues by itself
+            self.done = False  # the SDK continues the interaction with another request
             self._created = identity(field(chunk, "interaction"))
         elif kind == "interaction.status_update":
             self._status = text(field(chunk, "status"), 64)
@@ -129,7 +129,7 @@ class InteractionChunks:
             self._answer = _answer(interaction, _judge(interaction, self._status, parts, self._content))
 
     def end(self) -> Answer:
-        """An error first, then the terminal event's interaction, then the last status, then a missing end."""
+        """Judge, in this order: an error, the interaction in the terminal event, the last status, a missing end."""
         if self._answer is not None and self._error is None:
             return self._answer
         suspicion = self._error or self._judged()

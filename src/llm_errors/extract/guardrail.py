@@ -1,4 +1,4 @@
-"""What a guardrail of Bedrock's did, as its trace tells: at which stage it blocked, and whether it has only masked."""
+"""The action of a Bedrock guardrail, from its trace: the stage at which it blocked, or that it only masked."""
 
 from typing import Any
 
@@ -8,22 +8,22 @@ _ACTED = ("BLOCKED", "ANONYMIZED")
 
 
 def guardrail_stage(answer: Any) -> list[str]:
-    """At which stage a guardrail blocked, if the answer holds its trace."""
+    """The stage at which a guardrail blocked, if the answer contains its trace."""
     return assessed_stage(*_assessments(answer))
 
 
 def assessed_stage(on_input: Any, on_output: Any) -> list[str]:
-    """At which stage a guardrail blocked, by its assessments of the request and of the answer."""
+    """The stage at which a guardrail blocked, from its assessments of the request and of the answer."""
     return ["input_stage"] if _did(on_input, "BLOCKED") and not _did(on_output, "BLOCKED") else []
 
 
 def has_only_masked(answer: Any) -> bool:
-    """Whether the trace in an answer tells that the guardrail has masked something and blocked nothing."""
+    """Whether the trace in an answer says that the guardrail masked something and blocked nothing."""
     return only_masks(list(_assessments(answer)))
 
 
 def only_masks(assessments: Any) -> bool:
-    """The same of the assessments alone. Where there are none nothing is known, and that is no."""
+    """Whether the assessments say that the guardrail only masked something. False if there are no assessments."""
     return _did(assessments, "ANONYMIZED") and not _did(assessments, "BLOCKED")
 
 

@@ -1,4 +1,4 @@
-"""Answers of Ollama's own API, whole and as lines, as SDK objects or as the wire's JSON: chat and generated text."""
+"""Answers of Ollama's own API, chat and generated text: whole and as lines, as SDK objects or as JSON."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from llm_errors.extract.openai_chat import NATURAL
 
 DIALECT = "ollama"
 _LOADING = frozenset(("load", "unload"))
-"""Ends of a request that only loads or unloads a model: there is no text to come."""
+"""Finish reasons of a request that only loads or unloads a model. Its answer has no text."""
 _CONTENT = ("content", "response", "tool_calls", "image", "images")
 
 
 class OllamaReader:
-    """Reads answers with `message`, or with `response` or `image` of their own, and `done_reason`."""
+    """Reads answers with `done_reason` and `message`, or with `response` or `image` instead of `message`."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge the one object as a stream of one line."""
+        """Read the object as a stream of one line."""
         if not is_object(result) or field(result, "message", "response", "image", "done") is None:
             return unexpected(DIALECT, result)
         chunks = OllamaChunks(ended=True)
@@ -26,12 +26,12 @@ class OllamaReader:
         return answer._replace(suspicion=nothing(DIALECT, result, *answer.finish_reasons)) if is_empty else answer
 
     def chunks(self) -> "OllamaChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return OllamaChunks()
 
 
 class OllamaChunks:
-    """The state of one stream of lines, of which the last one says that it is done, and why."""
+    """The state of one stream of lines. The last line has `done` and the finish reason."""
 
     __slots__ = ("_content", "_finish", "_identity", "_thought", "_tokens", "done")
 
@@ -43,7 +43,7 @@ class OllamaChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one line: at its content until there is some, and at the end into the rest."""
+        """Read one line: the content until there is some, and everything else at the end."""
         if not self._content:
             message = field(chunk, "message") or chunk
             self._content = any(field(message, name) for name in _CONTENT)
@@ -56,7 +56,7 @@ class OllamaChunks:
         return self.done
 
     def end(self) -> Answer:
-        """The reason of the end first, then nothing at all, then a missing end."""
+        """Judge, in this order: the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._finish and self._finish not in NATURAL:
             facts = ("only_reasoning",) if self._thought and not self._content else ()

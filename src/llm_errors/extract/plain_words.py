@@ -1,7 +1,7 @@
-"""Words in which providers, SDKs and HTTP libraries speak of requests: what is left of a sentence that may repeat a
-user's text is only what stands here.
+"""Words that providers, SDKs and HTTP libraries use in error messages about requests.
 
-Names of people, places and things, first persons and words of a conversation have no place in these lists.
+Of a sentence that may repeat a user's text, only these words are exported. The lists contain no names of people, places
+or things, no first person and no words of conversation.
 """
 
 import re
@@ -58,7 +58,7 @@ PLAIN = frozenset(
     which while whitespace whole window with within without words would wrong xml yet you your yourself zero
     """.split()
 )
-"""What the sentences of API errors are made of, in lower case."""
+"""Words of the sentences in API errors, in lower case."""
 
 PARAMETERS = frozenset(
     """
@@ -76,7 +76,7 @@ PARAMETERS = frozenset(
     user utf-8 verbosity web_search
     """.split()
 )
-"""Names of parameters, fields and roles of the APIs, in lower case: a message may quote these and stay readable."""
+"""Names of parameters, fields and roles of the APIs, in lower case. A message may quote them."""
 
 _SIZE = (
     r"\d[\w.]{0,9}|mini|nano|micro|lite|turbo|preview|latest|pro|flash|fast|instruct|chat|opus|sonnet|haiku|exp|audio|"
@@ -88,7 +88,7 @@ MODEL = (
     r"(?:chatgpt|gpt|o[1-9]|claude|gemini|gemma|(?:meta-)?llama|mistral|mixtral|qwen|deepseek|grok|command|kimi|glm|phi|"
     r"nova|titan|text-embedding|dall-e|whisper|sora)(?:(?:[-.:@]|(?<=[a-z])(?=\d))(?:" + _SIZE + r"))*"
 )
-"""Names of well-known models, as a pattern without letters of its own choice: a quoted one of these is kept."""
+"""A pattern for names of well-known models, which a message may quote. It accepts no free text."""
 
 SITES = (
     r"(?:[\w-]+\.)*(?:openai\.com|anthropic\.com|claude\.com|google\.com|google\.dev|googleapis\.com|azure\.com|"
@@ -96,7 +96,7 @@ SITES = (
     r"cohere\.com|deepseek\.com|x\.ai|cerebras\.ai|perplexity\.ai|aliyun\.com|alibabacloud\.com|pydantic\.dev|"
     r"moonshot\.(?:ai|cn)|z\.ai|bigmodel\.cn|nvidia\.com|databricks\.com|writer\.com|litellm\.ai)(?![\w.-]*\w)"
 )
-"""Where providers explain their errors: any other address in a message may be a file of the user's."""
+"""Addresses of the providers' documentation. Any other address in a message may be a user's file."""
 
 _PATH = re.compile(r"[A-Za-z][\w-]*(?:\[\d{0,4}\]|\.\d{1,4}|\.[A-Za-z][\w-]*)*\Z")
 _STEP = re.compile(r"[A-Za-z][\w-]*")
@@ -104,7 +104,7 @@ _MODEL = re.compile(MODEL + r"\Z", re.IGNORECASE)
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a text is a parameter of an API, a path of such, or a well-known model's name: no word of a user's."""
+    """Whether a text is a parameter of an API, a path of parameters, or the name of a well-known model."""
     if len(text) > 80:
         return False
     if _PATH.match(text) and all(step.lower() in PARAMETERS for step in _STEP.findall(text)):

@@ -1,6 +1,6 @@
-"""Seeing a body pass: what came in place of an event stream, the mark at a stream's end, what the application reads itself.
-
-SDKs drop the first two silently, and they say how the call ended. Of the last only the end is known, and when it came.
+"""Observes a response body: what arrived instead of an event stream, the end marker of a stream, and a body that the
+application reads itself. The SDK drops the first two, which show how the call ended. Of a body that the application
+reads, only its end and its time are known.
 """
 
 import re
@@ -18,9 +18,9 @@ from llm_errors.instrument.invocation import Invocation
 from llm_errors.safety import quietly
 
 KEPT = 262_144
-"""Bytes of a body that is read in pieces which are kept until it is whole."""
+"""The maximum size, in bytes, of a body that is kept while it is read in pieces."""
 LIMIT = 16_384
-"""Bytes that are kept of a body that arrives instead of a stream. An error object is shorter."""
+"""The maximum number of bytes that are kept of a body that arrives instead of a stream. An error object is shorter."""
 _MARK = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
 """The last event of a stream in the openai dialect. JSON escapes line breaks, so generated text cannot match."""
 
@@ -180,9 +180,9 @@ class JsonBody:
 
 
 def tap_reads(call: Invocation, raw: Any) -> None:
-    """Look at what is read of a raw body, by whomever: peers put bodies of their own over it.
+    """Observe what is read of a raw body, also through a body that another instrumentation has wrapped around it.
 
-    The body does not hold itself, so that it goes when it is dropped.
+    The replaced methods do not reference the body, so it is freed when the application drops it.
     """
     held, kind = ref(raw), type(raw)
 

@@ -1,7 +1,7 @@
-"""Numeric error codes that are the same in every dialect: those of GLM (Zhipu, Z.ai) and Workers AI.
+"""Numeric error codes that are the same in every dialect: those of GLM (Zhipu, Z.ai) and of Workers AI.
 
-A number says something only together with the HTTP status: other vendors count, too. Where there is none, in
-mid-stream, it is all there is, and yields to whatever else is known.
+A number is matched only together with its HTTP status, because other vendors use the same numbers. An error in the
+middle of a stream has no status. There the number is matched alone, with the lowest precedence.
 """
 
 from dataclasses import replace

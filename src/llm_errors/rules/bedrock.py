@@ -1,7 +1,7 @@
-"""Rows of the bedrock dialect: the Converse and Invoke APIs of Amazon Bedrock through boto3.
+"""Rules of the bedrock dialect: the Converse and Invoke APIs of Amazon Bedrock through boto3.
 
-Exceptions by their codes (`rules._aws`), stop reasons of Converse, and what botocore raises before or instead of an
-answer.
+They cover exceptions by their codes (`rules._aws`), the stop reasons of Converse, and errors that botocore raises
+itself.
 """
 
 from typing import Final
@@ -26,7 +26,7 @@ FINISH: Final = (
     _finish("reasoning", E.TRUNCATED, "reasoning_tokens", "max_tokens", facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window", "model_context_window_exceeded"),
     _finish("window.cohere", E.TRUNCATED, "context_window", "ERROR_LIMIT"),
-    # The trace tells whether the request or the answer was blocked; without one it is taken to be the answer.
+    # The trace says whether the request or the answer was blocked. Without a trace, the answer is assumed.
     _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened"),
     _finish("guardrail.input", E.PROMPT_BLOCKED, "guardrail", "guardrail_intervened", facts=words("input_stage")),
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filtered CONTENT_FILTERED"),
@@ -58,7 +58,7 @@ EXCEPTIONS: Final = (
     _raised("credentials.denied", E.AUTH, "permission_denied", "LoginInsufficientPermissions", 4),
     _raised("parameters", E.BAD_REQUEST, "invalid_parameter",
             "ParamValidationError ValidationError NoRegionError InvalidRegionError UnknownEndpointError", 3),
-    # What botocore finds wrong with a client, its configuration or what it has installed, before it sends anything.
+    # Errors in the client, its configuration or its installation, which botocore finds before it sends a request.
     _raised("configuration", E.BAD_REQUEST, "other",
             "ApiVersionNotFoundError AwsChunkedWrapperError BaseEndpointResolverError ConfigNotFound ConfigParseError"
             " DataNotFoundError EndpointProviderError EndpointVariantError InfiniteLoopConfigError InvalidChecksumConfigError"
@@ -77,6 +77,6 @@ EXCEPTIONS: Final = (
 )  # fmt: skip
 
 _OWN: Final = (*aws(_DIALECT), *FINISH)
-# Claude's own texts come through Bedrock as they are; other models' are those of openai's dialect.
+# Bedrock returns Claude's error texts unchanged. The texts of other models are those of the openai dialect.
 _CLAUDES: Final = _DIALECT.adopt(anthropic.TEXTS, _OWN)
 ROWS: Final = (*_OWN, *EXCEPTIONS, *_CLAUDES, *_DIALECT.adopt(openai.SHARED, (*_OWN, *_CLAUDES)))

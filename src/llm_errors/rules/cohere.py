@@ -1,6 +1,7 @@
-"""Rows of the cohere dialect: errors that hold a message and nothing else, and finish reasons in capitals.
+"""Rules of the cohere dialect.
 
-Texts: Cohere's page of errors (docs.cohere.com/reference/errors). 498 is what its body says.
+Its errors contain only a message; its finish reasons are in capitals. Texts: Cohere's page of errors
+(docs.cohere.com/reference/errors). The meaning of status 498 depends on the text.
 """
 
 from typing import Final
@@ -22,7 +23,7 @@ TEXTS: Final = (
     _says("key.expired", E.AUTH, "expired", frozenset({401, 498}), "api key has expired"),
     _says("key.missing", E.AUTH, "missing_key", frozenset({401, 498}), "no api key supplied"),
     _says("key.invalid", E.AUTH, "invalid_key", _ODD, "invalid api token", "invalid token", "token is invalid"),
-    # A trial key is counted by the month as well as by the minute.
+    # A trial key has a limit per month and one per minute.
     _says("trial", E.CALL_BUDGET, "insufficient_quota", frozenset({429}), "/ month", "per month", "calls/month"),
     _says("blocked.input", E.PROMPT_BLOCKED, "content_filter", frozenset({400, 498}),
           "blocked input", "input was blocked", "prompt was blocked"),
@@ -39,7 +40,7 @@ FINISH: Final = (
 )
 
 EXCEPTIONS: Final = (
-    # It is no event stream that came; the class inherits from a network error's.
+    # The answer was not an event stream. The exception class inherits from one for network errors.
     Rule("cohere.no_stream", E.UNKNOWN, "unexpected_body", exceptions=words("cohere.SSEError"), weight=6),
 )
 

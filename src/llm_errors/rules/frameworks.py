@@ -1,7 +1,6 @@
-"""Rows for exceptions that litellm and agent frameworks raise themselves, by class name: budgets, blocks, overflow.
-
-Names are those of litellm, google-adk, openai-agents, pydantic-ai, langgraph and langchain's model call limit. A name
-outranks a status: litellm gives these exceptions 400 or 422.
+"""Rules for exceptions that litellm and agent frameworks raise themselves, by class name: budgets, blocks, context
+overflow. The classes belong to litellm, google-adk, openai-agents, pydantic-ai, langgraph, and the model call limit of
+langchain. A name has a higher rank than a status: litellm gives these exceptions the status 400 or 422.
 """
 
 from typing import Final

@@ -1,6 +1,7 @@
-"""Rules of the ollama dialect. Its errors are plain texts, also as lines of a stream.
+"""Rules of the ollama dialect.
 
-Texts: those of Ollama's server as public reports show them. Finish reasons and the rest are openai's dialect.
+Its errors are plain texts, which may also be lines of a stream. Texts: those of Ollama's server in public reports.
+Finish reasons and everything else come from the openai dialect.
 """
 
 from typing import Final
@@ -15,7 +16,7 @@ _says = _DIALECT.says
 _BROKEN = frozenset({500})
 
 TEXTS: Final = (
-    # The quoted name between the words counts as a blank.
+    # A name that the message quotes counts as a blank.
     _says("model", E.NOT_FOUND, "model", frozenset({404}), "try pulling it first", "model   not found"),
     _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}), "does not support"),
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 500}),
@@ -27,10 +28,10 @@ TEXTS: Final = (
     _says("tool", E.TOOL_PROTOCOL, "malformed_call", _BROKEN, "error parsing tool call"),
 )  # fmt: skip
 LINES: Final = (
-    # The text of an error line, which has no status, is read by the rows above.
+    # An error line has no status: its text is read by the rules above.
     Rule("ollama.line", E.SERVER, "other",
          dialects=_DIALECT.only, exceptions=words("ollama.ResponseError"), embedded=True, generic=True, kind="exception"),
-    # The SDK makes its object of whatever comes with a good status.
+    # The SDK makes an object from any body with a successful status.
     Rule("ollama.body", E.UNKNOWN, "unexpected_body",
          dialects=_DIALECT.only, exceptions=words("pydantic_core.ValidationError"), embedded=True, weight=5),
 )  # fmt: skip

@@ -1,6 +1,5 @@
-"""cohere: the raw clients of both versions see the parsed answer and the typed exception; a retry lies below them.
-
-A stream is a context manager of theirs, which the plain clients enter at a generator's first step.
+"""cohere: the raw clients of both API versions see the parsed answer and the typed exception; retries happen below
+them. A stream is a context manager of the raw client. The plain clients enter it at the first step of a generator.
 """
 
 import sys
@@ -35,7 +34,7 @@ APIS: dict[str, tuple[str, Reader]] = {
     "rerank": ("rerank", _RANKS),
     "classify": ("classification", _CLASSES),
 }
-"""Method -> operation and reader. Version 2 has a chat of its own."""
+"""Method -> operation and reader. Version 2 has its own `chat`."""
 _CLIENTS = (
     ("cohere.v2.raw_client", _V2, "chat chat_stream embed rerank"),
     (
@@ -62,7 +61,7 @@ class Cohere(Adapter):
         yield Target(_HTTP, "", "_retry_timeout_from_retries", Kind.RETRY, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """Every argument is a keyword; one that was not given is an ellipsis."""
+        """All arguments are keywords. The default of an argument is `...` (Ellipsis)."""
         operation, reader = APIS[target.attribute]
         if target.owner.endswith(_V2) and operation == "chat":
             reader = results.COHERE
@@ -80,7 +79,7 @@ class Cohere(Adapter):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, or a stream inside its response."""
+        """An answer, or the stream in its response."""
         if not call.info.stream:
             call.judge(result.data)
             return
@@ -94,7 +93,7 @@ class Cohere(Adapter):
         result._data = passing(result.data)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """From the failed response, or else from the network error that the SDK is handling."""
+        """Evidence from the failed response, or else from the network error that the SDK is handling."""
         response, raised = kwargs.get("response"), sys.exc_info()[1]
         if response is None:
             return None if raised is None else exceptions.read(raised, DIALECT, call.info.provider, call.ambient)
@@ -102,7 +101,7 @@ class Cohere(Adapter):
 
 
 def _cloud(wrapper: Any) -> str:
-    """Which service of AWS answers, if a hook of the SDK's sends the requests there: it holds the service's name."""
+    """The AWS service that answers, if the client signs its requests for AWS: a hook of the SDK holds its name."""
     hooks = field(field(field(wrapper, "httpx_client"), "httpx_client"), "event_hooks")
     for hook in field(hooks, "request") or ():
         if field(hook, "__module__") == "cohere.aws_client":

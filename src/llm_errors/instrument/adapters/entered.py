@@ -1,6 +1,5 @@
-"""Generator functions behind `contextmanager`: the request is sent when it is entered, and its block reads the stream.
-
-The decorator stays around the wrapper, so that the application gets the context manager that it got before.
+"""Wrappers for generator functions that `contextmanager` decorates: the request is sent on entry, and the block reads
+the stream. The decorator stays outside the wrapper, so the application gets the same context manager as before.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +13,7 @@ from llm_errors.safety import quietly
 
 
 def entered(edge: Edge, original: Function) -> Function:
-    """The wrapper of such a function. Nothing of ours stays in the context while the block runs."""
+    """The wrapper of a generator function. No context variable of llm-errors stays set while the block runs."""
     managed = contextmanager(original)
 
     def wrapper(*args: Any, **kwargs: Any) -> Iterator[Any]:

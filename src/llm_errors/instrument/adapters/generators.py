@@ -1,6 +1,7 @@
-"""Functions that return a whole answer, or with `stream` a generator.
+"""Wrappers for functions that return a whole answer, or with `stream` a generator.
 
-A lazy one sends nothing before its first step, with which the stream begins as a call: one that is dropped before was none.
+A lazy generator sends the request at its first step, where the call begins. One that is dropped before its first step
+is not a call.
 """
 
 from collections.abc import AsyncIterator
@@ -63,7 +64,8 @@ async def _after(first: list[Any], rest: Any) -> AsyncIterator[Any]:
 def eager(edge: Edge, original: Function) -> Function:
     """The wrapper of a plain function that sends its request at once.
 
-    The generator keeps neither the client nor the arguments alive: an SDK may end a stream with its client.
+    The generator keeps neither the client nor the arguments alive, because an SDK may end a stream when its client is
+    collected.
     """
     whole = WRAPPERS[Kind.CALL](edge, original)
 

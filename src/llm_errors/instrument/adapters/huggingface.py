@@ -1,4 +1,6 @@
-"""huggingface_hub: one method of an inference client sends every request and returns the body, or the lines of a stream."""
+"""huggingface_hub: one method of the inference client sends every request and returns the body, or the lines of a
+stream.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +17,7 @@ from llm_errors.instrument.protocol import Adapter, Target
 from llm_errors.providers import provider_of_host
 
 _ERROR_SIZE = 16_384
-"""Bytes of a body that may be an error or a page in place of media."""
+"""The maximum size, in bytes, of a body of media that is checked for an error or an HTML page."""
 _MEDIA = LinesReader(results.MEDIA)
 TASKS: dict[str, tuple[str, Reader]] = {
     "conversational": ("chat", LinesReader(results.CHAT)),
@@ -23,21 +25,21 @@ TASKS: dict[str, tuple[str, Reader]] = {
     "feature-extraction": ("embeddings", _MEDIA),
     "automatic-speech-recognition": ("transcription", _MEDIA),
 }
-"""Task -> operation and reader. Every other one is an operation of the same name, whose results have no common shape."""
+"""Task -> operation and reader. Any other task is an operation of the same name, with results of no common shape."""
 
 
 class HuggingFace(Adapter):
     """The adapter of huggingface_hub's inference clients."""
 
     def targets(self) -> Iterator[Target]:
-        """The method that sends a request. The client's public methods turn what it returns into objects."""
+        """The method that sends a request. The public methods convert its result into objects."""
         yield Target("huggingface_hub.inference._client", "InferenceClient", "_inner_post", eager)
         yield Target(
             "huggingface_hub.inference._generated._async_client", "AsyncInferenceClient", "_inner_post", eager_async
         )
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model is that of the request: where the client has an address of its own, it stands in the model's place."""
+        """The model is that of the request. It may be the client's own address instead."""
         request = args[0] if args else kwargs.get("request_parameters")
         task = text(field(request, "task"), 64)
         operation, reader = TASKS.get(task) or (task.replace("-", "_") or "chat", _MEDIA)
@@ -54,7 +56,7 @@ class HuggingFace(Adapter):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """The body of an answer: of media only one that is small enough for an error, and text, is looked at."""
+        """The body of an answer: text, or media that is small enough to be an error."""
         if call.info.stream:
             return
         if call.info.reader is _MEDIA and (len(result) > _ERROR_SIZE or result[:64].lstrip()[:1] not in (b"{", b"<")):

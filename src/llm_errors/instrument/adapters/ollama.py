@@ -1,4 +1,4 @@
-"""ollama: one method of a client carries every request, and returns an object or a generator of a stream's lines."""
+"""ollama: one method of a client sends every request. It returns an object, or a generator of the lines of a stream."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,23 +25,28 @@ APIS: dict[str, tuple[str, Reader]] = {
     "/api/embeddings": ("embeddings", OfReceived(_VECTORS, DIALECT)),
     "/v1/systemone": ("classification", OfReceived(InDialect(results.MEDIA, DIALECT), DIALECT)),
 }
-"""Path of a model call -> operation and reader. Pulling, listing and copying models is none, nor is a web search."""
+"""Path of a model call -> operation and reader.
+
+Pulling, listing and copying models are not model calls, nor is a web search.
+"""
 _UNREADABLE = frozenset(("json.JSONDecodeError", "pydantic_core.ValidationError"))
-"""What the SDK raises over a line that is no answer."""
+"""The exceptions that the SDK raises for a line that is not an answer."""
 
 
 class Ollama(Adapter):
     """The adapter of ollama's clients."""
 
     def targets(self) -> Iterator[Target]:
-        """The method that carries a request, which module functions such as `ollama.chat` call too, and the response in it."""
+        """The method that sends a request, which module functions such as `ollama.chat` call too, and the method that
+        gets its response.
+        """
         yield Target(_MODULE, "Client", "_request", lazy)
         yield Target(_MODULE, "AsyncClient", "_request", lazy_async)
         yield Target(_MODULE, "Client", "_request_raw", Kind.ATTEMPT, optional=True)
         yield Target(_MODULE, "AsyncClient", "_request_raw", Kind.ASYNC_ATTEMPT, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The path is the third argument, behind the answer's class and the HTTP method."""
+        """The path is the third argument, after the class of the answer and the HTTP method."""
         api = APIS.get(args[2]) if len(args) > 2 else None
         if api is None:
             return None
@@ -57,17 +62,16 @@ class Ollama(Adapter):
         )
 
     def attempt_returned(self, call: Invocation, result: Any) -> None:
-        """Keep the response until its object is there."""
+        """Keep the response until the SDK has created its object."""
         call.parsed = Received(result)
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer as an object."""
+        """Read an answer that is an object."""
         judge(call, result)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """The SDK's error holds a text and a status; the HTTP library's, which it replaces, holds the whole response.
-
-        An error line of a stream has no response of its own, and the status -1.
+        """Evidence from the HTTP library's error, which has the whole response; the SDK's error, which replaces it, has
+        only a text and a status. An error line of a stream has no response, and the status -1.
         """
         names = causes.names(exc)
         if "ollama.ResponseError" in names:

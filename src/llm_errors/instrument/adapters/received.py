@@ -1,4 +1,4 @@
-"""The HTTP response that an SDK has got and makes its object of: an odd body is all that tells why it cannot."""
+"""The HTTP response from which an SDK creates its object. If the SDK fails to, only the body shows the reason."""
 
 from typing import Any, NamedTuple
 
@@ -8,30 +8,30 @@ from llm_errors.instrument.invocation import Invocation
 
 
 class Received(NamedTuple):
-    """A response, kept until the SDK has made its object."""
+    """A response that is kept until the SDK has created its object."""
 
     response: Any
 
 
 class OfReceived:
-    """A reader of an SDK's objects that reads the response instead where there is no object."""
+    """A reader of an SDK's objects. It reads the response instead if there is no object."""
 
     def __init__(self, reader: Reader, dialect: str) -> None:
         self._reader, self._dialect = reader, dialect
 
     def whole(self, result: Any) -> Answer:
-        """Read the object, or the response's body."""
+        """Read the object, or the body of the response."""
         if type(result) is not Received:
             return self._reader.whole(result)
         return glimpse.read(self._reader, self._dialect, exceptions.loaded(result.response) or b"")
 
     def chunks(self) -> Chunks:
-        """A fresh state for a streamed answer."""
+        """A new state for a streamed answer."""
         return self._reader.chunks()
 
 
 def judge(call: Invocation, result: Any) -> None:
-    """The SDK has made an object: where that looks empty, the body tells whether it was an error."""
+    """The SDK has created an object. If it looks empty, the body shows whether it was an error."""
     answer = call.info.reader.whole(result)
     if answer.suspicion is not None and type(call.parsed) is Received:
         said = call.info.reader.whole(call.parsed)

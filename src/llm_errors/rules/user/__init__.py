@@ -8,7 +8,7 @@
     class = "CALL_BUDGET"           # or "healthy", for answers only
     reason = "insufficient_quota"
 
-A file with a problem is not used at all: half a rule set would be a riddle. Standard library only, but for tomli on
+A file with a problem is not used at all: a part of the rules could classify wrongly. Standard library only, except tomli on
 Python 3.10.
 """
 
@@ -65,7 +65,7 @@ def parse(text: str, path: str = "rules.toml") -> tuple[list[Rule], list[Problem
     """The rules and the problems of the text of a file."""
     if sys.version_info >= (3, 11):
         import tomllib
-    else:  # pragma: no cover - only Python 3.10 comes here
+    else:  # pragma: no cover - only on Python 3.10
         import tomli as tomllib
     try:
         document = tomllib.loads(text)
