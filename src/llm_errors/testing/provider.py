@@ -1,8 +1,6 @@
-"""A fault-injecting HTTP/1.1 server on a loopback port: plays what providers do wrong, reply by reply. Standard library
-only.
+"""An HTTP/1.1 server on a loopback port that injects faults, reply by reply. Standard library only.
 
-It is the demo's provider and the wire tests' server. What it answers is data: a script, or a function from request to
-reply.
+The demo and the wire tests use it. Its replies are data: a script, or a function from request to reply.
 """
 
 import json
@@ -17,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PATIENCE = 120.0
-"""Seconds after which a hanging reply gives up by itself, should nobody release it."""
+"""Seconds after which a hanging reply ends if nobody releases it."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came in."""
+    """One request, as received."""
 
     method: str
     path: str
@@ -42,10 +40,10 @@ class Reply:
     """One reply.
 
     Give one of `json`, `text`, `sse` (lines), `ndjson` (objects), `eventstream` (AWS frames as type, payload, kind).
-    `action` is the fault: `close_at_once` (no byte), `reset` (a TCP reset), `hang` (no byte until released),
-    `cut_mid_stream` (the body, then the connection closes inside it), `hang_mid_stream` (the body, then silence until
-    released). `chunked` sends the body without a length and ends it properly. `pause_before` is an index into `sse`:
-    lines from there on wait until released.
+    `action` is the fault: `close_at_once` (sends nothing), `reset` (a TCP reset), `hang` (sends nothing until
+    released), `cut_mid_stream` (sends the body, then closes the connection before the end of the chunked encoding),
+    `hang_mid_stream` (sends the body, then nothing until released). `chunked` sends the body without a length and ends
+    it properly. `pause_before` is an index into `sse`: the lines from there on wait until released.
     """
 
     status: int = 200
@@ -89,11 +87,11 @@ def _aws_frame(kind: str, name: str, payload: Any) -> bytes:
 
 
 class Provider:
-    """The server: listens from the start on a port of 127.0.0.1 that is free, until `close` or the end of its `with` block.
+    """The server. It listens on a free port of 127.0.0.1 until `close` or the end of its `with` block.
 
-    `script` is a list of replies, played in order of the requests while the last one repeats, or a function from request to
-    reply, called for one request at a time. With `tls` it speaks HTTPS. `requests` holds every request so far; `release` is
-    an event that lets hanging replies go.
+    `script` is a list of replies, sent in the order of the requests (the last one repeats), or a function from request
+    to reply, which is called for one request at a time. With `tls` the server speaks HTTPS. `requests` contains every
+    request so far. Setting the event `release` releases hanging replies.
     """
 
     def __init__(self, script: Script, tls: ssl.SSLContext | None = None) -> None:
@@ -101,7 +99,7 @@ class Provider:
         self.requests: list[Request] = []
         self.release = threading.Event()
         self.hanging = threading.Event()
-        """Set when a reply has begun to hang: what a test waits for before it acts."""
+        """Set when a reply has begun to hang. A test can wait for it."""
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -132,21 +130,22 @@ class Provider:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a body waits 40 ms for its head
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # otherwise a body is delayed by 40 ms
             threading.Thread(target=self._serve, args=(connection,), daemon=True, name="provider").start()
 
     def _serve(self, connection: socket.socket) -> None:
         try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(connection, server_side=True)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # head and body are two small sends
+            # The head and the body are two small writes.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._connections.add(connection)
             while (request := _read_request(connection)) is not None:
                 if not self._answer(connection, request):
                     return
         except (OSError, ValueError):
-            return  # the client went away: that is part of the play
+            return  # the client closed the connection, which is expected
         finally:
             with self._lock:
                 self._connections.discard(connection)
@@ -160,7 +159,7 @@ class Provider:
             return self._script[min(len(self.requests), len(self._script)) - 1]
 
     def _played(self, script: Callable[[Request], Reply], request: Request) -> Reply:
-        """The reply of a script; a script that raises is seen by the test that waits for its reply."""
+        """The reply of a script. If the script raises, the reply is a 500 with the exception."""
         try:
             return script(request)
         except Exception as error:  # noqa: BLE001 - the script is the user's own code
@@ -168,7 +167,7 @@ class Provider:
             return Reply(500, text=f"the script of this provider raised {error!r}")
 
     def _answer(self, connection: socket.socket, request: Request) -> bool:
-        """Send the reply; whether the connection stays open."""
+        """Send the reply. The result says whether the connection stays open."""
         reply = self._next(request)
         if reply.action == "close_at_once":
             return False

@@ -1,4 +1,4 @@
-"""Answers and errors as the OpenAI, Anthropic and Gemini wire protocols write them, plain and streamed.
+"""Answers and errors in the wire formats of OpenAI, Anthropic and Gemini, plain and streamed.
 
 Standard library only.
 """
@@ -10,20 +10,20 @@ from typing import Any, Final
 from llm_errors.testing.provider import Reply
 
 SOON: Final = {"retry-after-ms": "20"}
-"""What a provider that is about to recover tells the OpenAI and Anthropic SDKs: the play has no time for seconds."""
+"""Asks the OpenAI and Anthropic SDKs to retry after 20 ms, so that tests and the demo need not wait for seconds."""
 
 Fields = Mapping[str, Any]
 
 
 # --- OpenAI: chat completions -----------------------------------------------------------------------------------------
 def openai_answer(content: str | None, finish: str = "stop", **message: Any) -> Reply:
-    """A whole answer; more fields of the message (`tool_calls`, `refusal`) as keywords."""
+    """A whole answer. Keywords add fields to the message, such as `tool_calls` and `refusal`."""
     said = {"role": "assistant", "content": content, **message}
     return Reply(json={**_completion("chat.completion"), "choices": [_choice("message", said, finish)]})
 
 
 def openai_stream(words: Iterable[str], finish: str | None = "stop", **how: Any) -> Reply:
-    """A streamed answer; `how` are the reply's own fields, such as `action`."""
+    """A streamed answer. Keywords are fields of the reply, such as `action`."""
     deltas = [_choice("delta", {"content": word}, None) for word in words]
     if finish is not None:
         deltas.append(_choice("delta", {}, finish))
@@ -39,7 +39,7 @@ def openai_error(status: int, code: str | None, kind: str, message: str, **how: 
 
 
 def openai_call(name: str, arguments: str) -> Fields:
-    """One tool call; its arguments are JSON in a string."""
+    """One tool call. `arguments` is a JSON text."""
     return {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
@@ -59,7 +59,7 @@ def anthropic_answer(text: str, stop: str = "end_turn") -> Reply:
 
 
 def anthropic_stream(words: Iterable[str], stop: str | None = "end_turn", error: Fields | None = None) -> Reply:
-    """A streamed answer that ends by itself, or with an error event in the middle."""
+    """A streamed answer, with a regular end or with an error event in its place."""
     start: Fields = {"type": "message_start", "message": {**_message([]), "stop_reason": None}}
     block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
     deltas = [_anthropic_delta(word) for word in words]
@@ -80,7 +80,7 @@ def anthropic_error(status: int, kind: str, message: str, **how: Any) -> Reply:
 
 
 def anthropic_error_body(kind: str, message: str) -> Fields:
-    """The JSON of an error, as a body or as an event in a stream."""
+    """The JSON of an error, for a body or for an event of a stream."""
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
 
 
@@ -107,12 +107,12 @@ def gemini_answer(text: str, finish: str = "STOP") -> Reply:
 
 
 def gemini_stream(words: Iterable[str], finish: str = "STOP") -> Reply:
-    """A streamed answer; the last chunk holds the finish reason and no text."""
+    """A streamed answer. The last chunk contains the finish reason and no text."""
     return Reply(sse=_data_lines([*(_generated(word, None) for word in words), _generated("", finish)]))
 
 
 def gemini_blocked(reason: str) -> Reply:
-    """A prompt that was never answered: no candidate, only why."""
+    """The answer to a blocked prompt: a block reason and no candidate."""
     return Reply(json={"promptFeedback": {"blockReason": reason}, "modelVersion": "gemini-3-flash"})
 
 

@@ -1,1 +1,1 @@
-"""The command line: what people run around the instrumentation. Never imported by it."""
+"""The command line tools for developers and operators. The instrumentation never imports them."""

@@ -1,6 +1,7 @@
-"""The command `llm-errors`: a table of commands, each in a module of its own that is loaded only when it is asked for.
+"""The command `llm-errors`: a table of commands, each in its own module, which is loaded only when the command runs.
 
-A command module has `add_parser(subparsers)`, which adds a parser of the command's name, and `run(args) -> exit code`.
+A command module has `add_parser(subparsers)`, which adds a parser with the name of the command, and `run(args) -> exit
+code`.
 """
 
 import argparse
@@ -18,12 +19,12 @@ from llm_errors.version import __version__
 
 BAD_USAGE = 2
 INTERRUPTED = 130
-"""128 and the number of SIGINT, as shells report it."""
+"""128 plus the number of SIGINT, as in shells."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command, the module that is it, and what `--help` says of it."""
+    """A command: its name, its module, and its summary in `--help`."""
 
     name: str
     module: str
@@ -31,7 +32,7 @@ class Command:
 
     @property
     def is_there(self) -> bool:
-        """Whether this installation holds the module; finding it loads no more than its package."""
+        """Whether the module is installed. Finding it imports only its package."""
         try:
             return find_spec(self.module) is not None
         except ModuleNotFoundError:
@@ -55,14 +56,14 @@ COMMANDS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Refuses bad usage in one line."""
+    """Reports wrong usage in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_USAGE, f"{self.prog}: {message} (try --help)\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code. Without a command, print the help."""
+    """Run a command and return its exit code. Without a command, print the help."""
     given = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     _print_what_the_terminal_lacks()
     try:
@@ -71,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # `| head` has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe, for example `| head`
         _discard_output()
         return 0
     return code
@@ -80,21 +81,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     try:
         args = _parser(next((a for a in given if not a.startswith("-")), "")).parse_args(given)
-    except SystemExit as end:  # argparse has printed what there was to print: help, version or the fault
+    except SystemExit as end:  # argparse has printed the help, the version or the error
         return int(end.code or 0)
     module = import_module(next(c.module for c in COMMANDS if c.name == args.command))
     return int(module.run(args))
 
 
 def _print_what_the_terminal_lacks() -> None:
-    """In an ASCII or Latin-1 locale, print a character that it lacks as an escape instead of raising."""
+    """In an ASCII or Latin-1 locale, print an escape for a missing character instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _discard_output() -> None:
-    """Point both streams at nothing: what is left in their buffers must not raise again at exit."""
+    """Redirect both streams to the null device, so that flushing their buffers at exit cannot raise again."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # captured by a test, or closed
@@ -102,7 +103,7 @@ def _discard_output() -> None:
 
 
 def _parser(wanted: str) -> argparse.ArgumentParser:
-    """The parser with the arguments of the wanted command; of the others only name and summary."""
+    """The parser. Only the wanted command has its arguments; the others have a name and a summary."""
     parser = _Parser(
         prog="llm-errors", description="Classify failed LLM calls, and check that their telemetry arrives."
     )

@@ -1,4 +1,4 @@
-"""The command `llm-errors docs`: the pages of the documentation, which are part of the package."""
+"""The command `llm-errors docs`: prints the pages of the documentation, which are part of the package."""
 
 import argparse
 import difflib
@@ -21,7 +21,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the page or the list; 2 if there is no such page."""
+    """Print the page or the list of pages. The exit code is 2 if there is no such page."""
     pages = {path.stem: path for path in sorted(PAGES.glob("*.md"))}
     if args.page is None:
         width = max(map(len, pages))
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def title(path: Path) -> str:
-    """A page's first heading."""
+    """The first heading of a page."""
     first, *_ = path.read_text(encoding="utf-8").splitlines()
     return first.removeprefix("# ")
 

@@ -1,4 +1,4 @@
-"""The command `llm-errors generate`: writes the files, or refuses with one line and writes nothing."""
+"""The command `llm-errors generate`: writes all files, or reports one error and writes nothing."""
 
 import argparse
 import sys
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     """Writes or checks; returns the exit code."""
     try:
         return _run(args)
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         raise
     except OptionError as refusal:
         text = str(refusal)

@@ -1,4 +1,4 @@
-"""Text that a command is given: files, and standard input where there is something in it."""
+"""Input of a command: files, and standard input if it contains something."""
 
 import contextlib
 import os
@@ -9,16 +9,16 @@ from pathlib import Path
 
 SIZE_LIMIT = 16 * 1024 * 1024
 STDIN_WAIT = 0.5
-"""Seconds that a pipe has to send something where the arguments alone would do."""
+"""Seconds to wait for a pipe if the arguments alone are enough."""
 STDIN = "-"
 
 
 class InputError(Exception):
-    """What the user gave cannot be used; the message says why."""
+    """The input cannot be used. The message gives the reason."""
 
 
 def read(path: str, optional: bool = False) -> str:
-    """The text of a file, or of standard input for `-`; it may be empty if it is `optional`."""
+    """The text of a file, or of standard input for `-`. With `optional` it may be empty."""
     name = "standard input" if path == STDIN else path
     try:
         if path == STDIN:
@@ -42,14 +42,14 @@ def read(path: str, optional: bool = False) -> str:
 
 
 def _decoded(raw: bytes) -> str:
-    """UTF-8, or UTF-16 with the mark that Windows' shells write."""
+    """Decodes UTF-8, or UTF-16 with a byte order mark as shells on Windows write it."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     return raw.decode("utf-8-sig", "replace")
 
 
 def stdin_has_input(enough_without: bool) -> bool:
-    """Whether standard input is a file or a pipe to read. Where the arguments are enough, a silent pipe is left alone."""
+    """Whether to read standard input: it is a file, or a pipe that sends something."""
     mode = 0
     with contextlib.suppress(OSError, ValueError, AttributeError):
         mode = os.fstat(sys.stdin.fileno()).st_mode

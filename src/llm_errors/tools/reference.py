@@ -1,6 +1,6 @@
-"""The blocks of the reference: metrics, attributes, settings, commands, Python functions and SDKs, read from the code.
+"""The generated blocks of the reference page: metrics, attributes, settings, commands, Python functions and SDKs.
 
-What an attribute or a setting means stands here, one row each; which there are is read from the code.
+Names come from the code. The meaning of each attribute and setting is a row here.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""A rule ready to paste for a failure that no rule recognises: TOML for the user's file, Python for `llm_errors.rules`.
+"""A rule to complete for a failure that no rule recognises: TOML for the user's file, Python for `llm_errors.rules`.
 
-The class is left UNKNOWN, with the choice beside it: only a person can decide which class it is.
+The class is left UNKNOWN, with the possible classes in a comment, because only a person can choose it.
 """
 
 import json
@@ -13,7 +13,7 @@ _CHOICE = ", ".join(c.value for c in ErrorClass if c is not ErrorClass.UNKNOWN)
 
 @dataclass(frozen=True)
 class Pattern:
-    """What a recurring failure has in common."""
+    """The common values of a recurring failure."""
 
     name: str
     dialect: str = ""
@@ -25,7 +25,7 @@ class Pattern:
     facts: tuple[str, ...] = ()
 
     def conditions(self) -> dict[str, object]:
-        """The conditions of the rule. The narrowest kind of evidence is enough: code, finish reason, else exception."""
+        """The conditions of the rule. It needs only the most specific evidence: code, finish reason, else exception."""
         found: dict[str, object] = {}
         if self.provider or self.dialect:
             found["providers" if self.provider else "dialects"] = [self.provider or self.dialect]
@@ -43,7 +43,7 @@ class Pattern:
 
 
 def toml(pattern: Pattern) -> str:
-    """A rule for the file that `LLM_ERRORS_RULES_FILE` names."""
+    """A rule for the file in `LLM_ERRORS_RULES_FILE`."""
     lines = ["[[rule]]", f"id = {json.dumps(pattern.name)}"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in pattern.conditions().items()]
     return "\n".join([*lines, f'class = "UNKNOWN"  # choose one: {_CHOICE}', 'reason = "other"'])

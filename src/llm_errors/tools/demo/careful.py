@@ -1,7 +1,7 @@
-"""The same desk after lunch: it asks `llm_errors.recovery` what to do about a failure, and does it.
+"""The support desk in the afternoon: it asks `llm_errors.recovery` for a plan after each failure, and follows it.
 
-One retry layer only: the SDKs' own retries are off, because the plan decides when to come back.
-`python -m llm_errors.tools.demo.careful URL` runs it; the address is a provider's that plays `monday.CASES`.
+The SDKs' own retries are off, because the plan decides about retries. `python -m llm_errors.tools.demo.careful URL`
+runs it. The URL is that of a provider that plays `monday.CASES`.
 """
 
 import sys
@@ -24,20 +24,20 @@ from llm_errors.tools.demo.parent import end_with_parent
 
 WIDTH = 80
 PATIENCE = 2.5
-"""Seconds; a busy machine must not miss them over an answer that comes."""
+"""The timeout of a request in seconds, long enough for a busy machine."""
 SPEED = 1000
-"""How much faster than real time the desk waits: the play has no minute to spare."""
+"""The desk waits this many times shorter than the plan says."""
 CONTEXT = 200_000
-"""Tokens that a model takes."""
+"""The size of the models' context in tokens."""
 SPARE = {monday.SONNET: ("openai", monday.MINI), monday.MINI: ("anthropic", monday.SONNET)}
 """Model -> the provider and model to fall back to."""
 ATTEMPTS = 1 + MAX_RETRIES + len(SPARE)
-"""Of one case, over all models."""
+"""The maximum number of attempts of one case, over all models."""
 
 
 @dataclass
 class Outcome:
-    """What became of one case: the first plan, what the desk did, and how it ended."""
+    """The outcome of one case: the first plan, the actions of the desk, and the end."""
 
     first: RecoveryPlan
     did: list[str] = field(default_factory=list)
@@ -55,12 +55,12 @@ class CarefulDesk:
         self._gemini = genai.Client(api_key="demo", vertexai=False, http_options=options)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the clients."""
         for client in (self._openai, self._anthropic, self._gemini):
             client.close()
 
     def _ask(self, provider: str, model: str, question: str) -> Any:
-        """An answer, or the exception in its place: for the plan both are the same."""
+        """The answer or the exception. The plan accepts both."""
         asked: Any = [{"role": "user", "content": question}]
         try:
             if provider == "openai":
@@ -72,7 +72,7 @@ class CarefulDesk:
             return error
 
     def answer(self, case: monday.Case) -> Outcome:
-        """Ask, and act on the plan as long as it gives hope, which ends with the retries and the other models."""
+        """Ask, and follow the plan while it advises another attempt."""
         provider, model, attempt = case.provider, case.model, 1
         said = self._ask(provider, model, case.ticket.question)
         advice = _advice(said, provider, model, attempt, case)
@@ -91,7 +91,7 @@ class CarefulDesk:
         return outcome
 
     def _repair(self, advice: RecoveryPlan, attempt: int, outcome: Outcome) -> bool:
-        """Do what the plan says before the next attempt; whether there is to be one."""
+        """Do what the plan says before the next attempt. The result says whether to make it."""
         if advice.should_compress_context:
             outcome.did.append(f"compressed to {advice.compress_to_tokens} tokens")
         elif advice.should_rotate_credential and attempt == 1:
@@ -124,7 +124,7 @@ def _give_up(advice: RecoveryPlan) -> str:
 
 
 def afternoon(url: str) -> Iterator[str]:
-    """The kind of plan, the class it follows from, what the desk made of it, and what the customer reads instead."""
+    """The kind of the plan, the class, the actions of the desk, and the reply to the customer."""
     with closing(CarefulDesk(url)) as desk:
         for case in monday.CASES:
             outcome = desk.answer(case)

@@ -1,7 +1,7 @@
-"""`llm-errors demo`: plays the morning under `llm-errors run` and shows its report.
+"""`llm-errors demo`: runs a simulated morning at a support desk under `llm-errors run` and shows the report.
 
-The desk runs in a process of its own under the real `opentelemetry-instrument`.
-Exit codes: 0 shown, 1 the play failed, 2 something is not installed. Nothing leaves the loopback interface.
+The desk runs in its own process under the real `opentelemetry-instrument`. Exit codes: 0 shown, 1 the simulation
+failed, 2 a package is missing. Nothing leaves the loopback interface.
 """
 
 import argparse
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'llm-errors[demo]'"
 NEEDED = {**run_environment.NEEDED, "openai": "openai", "anthropic": "anthropic", "google.genai": "google-genai"}
-"""Module -> the package it comes in."""
+"""Module -> the package that contains it."""
 FOR_SERVE = {"opentelemetry.exporter.prometheus": "opentelemetry-exporter-prometheus"}
 PROMETHEUS_PORT = 9464
-"""The Prometheus exporter's own default; another one if it is taken."""
+"""The default port of the Prometheus exporter. If it is taken, a free one is used."""
 PATIENCE = 120.0
-"""Seconds to wait for a desk to end, or for the telemetry of one that stays."""
+"""Seconds to wait for a desk to end, or for the telemetry of one that keeps running."""
 LONGEST = 600.0
-"""Seconds after which a desk that has not finished is ended, however slow the machine."""
+"""Seconds after which an unfinished desk is ended, also on a slow machine."""
 ADVICE = ("ADVICE", "the desk asks llm_errors.recovery what to do (waits 1000x shorter)")
 _FOREIGN = ("OTEL_", "LLM_ERRORS_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_")
 
 
 class DemoError(Exception):
-    """What stopped the demo, in one line."""
+    """The reason that stopped the demo, in one line."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -49,7 +49,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play and show; the exit code."""
+    """Run the demo and return its exit code."""
     missing = run_environment.missing_packages({**NEEDED, **FOR_SERVE} if args.serve else NEEDED)
     if missing:
         print(f"llm-errors demo: {', '.join(missing)} not installed: {INSTALL}", file=sys.stderr)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _play(*, serve: bool) -> None:
-    # These load what the demo extra brings, so only when it is known to be there.
+    # these modules need the packages of the demo extra, so they are imported after the check
     from llm_errors.testing.provider import Provider
     from llm_errors.tools.demo.stage import Stage
     from llm_errors.tools.run.receiver import Receiver
@@ -93,18 +93,22 @@ def _play(*, serve: bool) -> None:
 
 
 def _desk(provider: str, *, stay: bool) -> list[str]:
-    """The morning's desk: an application that knows nothing of OpenTelemetry."""
+    """The desk of the morning: an application that does not use OpenTelemetry itself."""
     command = [sys.executable, "-m", "llm_errors.tools.demo.desk", "--provider", provider]
     return [*command, "--stay"] if stay else command
 
 
 def _child(command: list[str], variables: Mapping[str, str]) -> Application:
-    """A process of the demo. Ctrl-C is for the demo, which ends it; so does its standard input, if the demo is killed."""
+    """A process of the demo.
+
+    Ctrl-C interrupts only the demo, which ends the process. If the demo is killed, the process ends with its standard
+    input.
+    """
     return Application(command, variables, aside=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def _watch(desk: Application, receiver: "Receiver", *, stays: bool) -> None:
-    """Show the desk's progress until its morning is over and all of its telemetry is in."""
+    """Show the progress of the desk until its morning is over and all of its telemetry has arrived."""
     from llm_errors.tools.demo.desk import OVER
 
     over = False
@@ -123,7 +127,7 @@ def _watch(desk: Application, receiver: "Receiver", *, stays: bool) -> None:
 
 
 def _is_complete(receiver: "Receiver") -> bool:
-    """Whether all calls of the morning are counted, and the span of each failure is there: spans come in order."""
+    """Whether all calls are counted and the span of each failure has arrived. Spans arrive in order."""
     from llm_errors import semconv
     from llm_errors.tools.demo import monday
 
@@ -133,7 +137,7 @@ def _is_complete(receiver: "Receiver") -> bool:
 
 
 def _act(provider: str) -> None:
-    """Show the desk that asks for advice; it needs no telemetry, but the same clean environment."""
+    """Show the desk that asks for advice. It needs no telemetry, but the same clean environment."""
     command = [sys.executable, "-m", "llm_errors.tools.demo.careful", provider]
     with _child(command, _clean(os.environ)) as careful:
         with _ended_in_time(careful):
@@ -145,7 +149,7 @@ def _act(provider: str) -> None:
 
 @contextmanager
 def _ended_in_time(child: Application) -> Iterator[None]:
-    """While its output is read, a child that says nothing more and does not end is killed after `LONGEST`."""
+    """Kill a child that prints nothing and does not end within `LONGEST` while its output is read."""
     watch = threading.Timer(LONGEST, child.kill)
     watch.daemon = True
     watch.start()
@@ -156,12 +160,12 @@ def _ended_in_time(child: Application) -> Iterator[None]:
 
 
 def _clean(given: Mapping[str, str]) -> dict[str, str]:
-    """The user's variables without those that would change the play."""
+    """The user's environment variables, without those that would change the demo."""
     return {k: v for k, v in given.items() if not k.startswith(_FOREIGN) and not k.lower().endswith("_proxy")}
 
 
 def environment(given: Mapping[str, str], receiver: str, port: int | None) -> dict[str, str]:
-    """The desk's environment: that of `llm-errors run`, and on a port Prometheus' metrics beside it."""
+    """The environment of the desk: that of `llm-errors run`, and a port for Prometheus metrics."""
     kept = _clean(given)
     others = sorted(set(entry_points(group=INSTRUMENTORS).names) - {"llm_errors"})
     kept.update(
@@ -169,7 +173,7 @@ def environment(given: Mapping[str, str], receiver: str, port: int | None) -> di
         OTEL_PYTHON_DISTRO="distro",
         OTEL_PYTHON_CONFIGURATOR="configurator",
         OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=",".join(others),
-        LLM_ERRORS_LOGS="false",  # every failure has a span here
+        LLM_ERRORS_LOGS="false",  # so that every failure has a span
         PYTHONUNBUFFERED="1",
     )
     if port:

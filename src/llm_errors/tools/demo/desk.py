@@ -1,6 +1,6 @@
-"""The small application: a support desk on the three real SDKs, unaware of OpenTelemetry and of this package's core.
+"""The application of the demo: a support desk that uses three real SDKs, without OpenTelemetry or llm-errors.
 
-`python -m llm_errors.tools.demo.desk` runs it by itself; without `--provider URL` it brings its own provider along.
+`python -m llm_errors.tools.demo.desk` runs it alone. Without `--provider URL` it starts its own provider.
 """
 
 import argparse
@@ -22,9 +22,9 @@ from llm_errors.tools.demo.stage import Stage
 OVER = "the morning is over"
 """The last line."""
 AGENTS = 4
-"""How many tickets are worked on at a time."""
+"""The number of tickets that are handled at a time."""
 PATIENCE = 4.0
-"""Seconds after which a customer in the live chat is told to try again."""
+"""Seconds after which the desk gives up and asks a customer in the live chat to try again."""
 FIND_ORDER = {
     "type": "function",
     "function": {
@@ -35,14 +35,14 @@ FIND_ORDER = {
 
 
 class Sorted(pydantic.BaseModel):
-    """Where a mail belongs."""
+    """The department for a mail."""
 
     queue: str
     urgent: bool
 
 
 class Desk:
-    """One method per task; each asks a model about one ticket."""
+    """One method per task. Each asks a model about one ticket."""
 
     def __init__(self, url: str) -> None:
         self._openai = openai.OpenAI(base_url=f"{url}/v1", api_key="demo")
@@ -53,7 +53,7 @@ class Desk:
         self._gemini = genai.Client(api_key="demo", vertexai=False, http_options=options)
 
     def sort(self, question: str) -> None:
-        """OpenAI, with a schema that the answer has to fit."""
+        """OpenAI, with a schema for the answer."""
         self._openai.chat.completions.parse(
             model=monday.MINI,
             messages=[{"role": "user", "content": question}],
@@ -101,12 +101,12 @@ class Desk:
         self._anthropic.messages.create(model=monday.SONNET, max_tokens=400, messages=asked)
 
     def digest(self, question: str) -> None:
-        """OpenAI, with a model that was retired long ago."""
+        """OpenAI, with a model that was retired."""
         self._openai.chat.completions.create(model=monday.RETIRED, messages=[{"role": "user", "content": question}])
 
 
 def work(desk: Desk, scene: monday.Scene, agents: ThreadPoolExecutor) -> int:
-    """Do a scene's task for each of its tickets; how many of them ended in an exception."""
+    """Do the task of a scene for each of its tickets. The result is the number of exceptions."""
     task = getattr(desk, scene.task)
 
     def failed(ticket: monday.Ticket) -> bool:
@@ -120,7 +120,7 @@ def work(desk: Desk, scene: monday.Scene, agents: ThreadPoolExecutor) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Work through the morning, a line of progress per scene."""
+    """Work through the morning, with one line of progress per scene."""
     parser = argparse.ArgumentParser(prog="python -m llm_errors.tools.demo.desk", description=__doc__)
     parser.add_argument("--provider", metavar="URL", help="the models' address (default: a provider of its own)")
     parser.add_argument("--stay", action="store_true", help="stay after the last scene")

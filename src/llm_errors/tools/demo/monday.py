@@ -1,6 +1,6 @@
-"""The script: one bad Monday at a support desk, as data. Who is asked what, and which faults play when.
+"""The script of the demo as data: the tickets of a support desk and the faults that they meet.
 
-The desk reads the questions only; the stage reads the faults. Standard library only.
+The desk reads the questions only, the provider reads the faults. Standard library only.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 EVERY: Final = 1_000_000
-"""A fault that hits every attempt, however often the SDK retries."""
+"""A fault for every attempt, however often the SDK retries."""
 
 FLASH, LITE, MINI = "gemini-3-flash", "gemini-3-flash-lite", "gpt-5-mini"
 SONNET, RETIRED = "claude-sonnet-5", "gpt-4-32k"
@@ -16,7 +16,7 @@ SONNET, RETIRED = "claude-sonnet-5", "gpt-4-32k"
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of `stage.FAULTS`, how many tickets it hits, and how many attempts of each."""
+    """A fault from `stage.FAULTS`, the number of tickets, and the number of attempts of each that it affects."""
 
     name: str
     tickets: int
@@ -25,7 +25,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Scene:
-    """Some minutes of the morning: one of the desk's tasks, done for a number of tickets."""
+    """A part of the morning: one task of the desk, for a number of tickets."""
 
     at: str
     title: str
@@ -37,7 +37,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Ticket:
-    """One question, and what the provider does to it."""
+    """One question, and the fault that the provider plays."""
 
     number: int
     question: str
@@ -46,9 +46,9 @@ class Ticket:
 
 
 def _quota(refused: int, absorbed: int) -> tuple[Fault, ...]:
-    """Over the per-minute quota: some calls are refused for good, some only until the SDK has tried again.
+    """Above the quota per minute: some calls fail, and some succeed after the SDK's retry.
 
-    Of all calls of the model so far 0, 1, 2, 3 and at last 4 % are refused.
+    The share of refused calls of the model grows from 0 to 4 %.
     """
     return Fault("quota", refused), Fault("quota", absorbed, attempts=1)
 
@@ -80,7 +80,7 @@ _QUESTIONS: Final = (
 
 
 def tickets(scene: Scene) -> tuple[Ticket, ...]:
-    """The scene's tickets in order, its faults spread evenly over them."""
+    """The tickets of the scene in order. Its faults are spread evenly over them."""
     first = 1000 + sum(s.tickets for s in SCENES[: SCENES.index(scene)])
     hits = [fault for fault in scene.faults for _ in range(fault.tickets)]
     hit = {(2 * i + 1) * scene.tickets // (2 * len(hits)): fault for i, fault in enumerate(hits)}
@@ -94,7 +94,10 @@ def _ticket(number: int, fault: Fault | None) -> Ticket:
 
 @dataclass(frozen=True)
 class Case:
-    """One ticket of the afternoon, when the desk acts on `llm_errors.recovery`. `tokens` is its thread's length."""
+    """One ticket of the afternoon, when the desk follows `llm_errors.recovery`.
+
+    `tokens` is the length of its conversation.
+    """
 
     provider: str
     model: str
@@ -119,11 +122,11 @@ CASES: Final = (
     _case(9010, "gcp.gemini", FLASH, "nothing"),
     _case(9011, "gcp.gemini", FLASH, "blocked_prompt"),
 )
-"""One case of each kind of recovery plan."""
+"""One case for each kind of recovery plan."""
 
 
 def all_tickets() -> Iterator[Ticket]:
-    """Every ticket of the day."""
+    """All tickets of the day."""
     for scene in SCENES:
         yield from tickets(scene)
     yield from (case.ticket for case in CASES)

@@ -1,4 +1,7 @@
-"""A child of the demo ends with its parent: the parent holds the other end of its standard input and never writes."""
+"""Ends a child of the demo with its parent.
+
+The parent holds the other end of the child's standard input and writes nothing.
+"""
 
 import os
 import stat
@@ -7,11 +10,14 @@ import threading
 
 
 def end_with_parent() -> None:
-    """End this process when its standard input ends, if that is a pipe; a terminal or a file says nothing of a parent."""
+    """End this process when its standard input ends, if that is a pipe.
+
+    A terminal or a file does not show whether the parent lives.
+    """
     try:
         descriptor = sys.stdin.fileno()
         held = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
-    except (AttributeError, OSError, ValueError):  # no standard input, or none of the system's
+    except (AttributeError, OSError, ValueError):  # there is no standard input, or a test has replaced it
         return
     if held:
         threading.Thread(target=_wait_and_end, args=(descriptor,), daemon=True, name="parent").start()

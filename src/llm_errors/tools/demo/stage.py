@@ -1,6 +1,6 @@
-"""What the provider answers to whom: the desk's request as the script has it, healthy or with its ticket's fault.
+"""The replies of the demo's provider: to each request its healthy answer, or the fault of its ticket.
 
-Standard library only; knows nothing of classes, so that what is seen in the end is not what was put in.
+Standard library only. This module knows no classes, so the classes in the report come from llm-errors alone.
 """
 
 import json
@@ -85,13 +85,13 @@ _HEALTHY: Final[tuple[tuple[str, Healthy], ...]] = (
     (":streamGenerateContent", lambda _: replies.gemini_stream(("Shall I ", "send it ", "again?"))),
     (":generateContent", lambda _: replies.gemini_answer("Your parcel is on its way.")),
 )
-"""Path -> the healthy answer of its protocol."""
+"""Path -> the healthy answer in its wire format."""
 
 _TICKET = re.compile(rb"Ticket (\d+)")
 
 
 class Stage:
-    """The provider's script for the whole day: `Provider(Stage().answer)`."""
+    """The script of the provider for the whole day: `Provider(Stage().answer)`."""
 
     def __init__(self) -> None:
         self._tickets = {t.number: t for t in monday.all_tickets()}

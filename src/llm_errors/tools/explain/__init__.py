@@ -1,1 +1,4 @@
-"""`llm-errors explain`: how a saved failure is classified, why, who is notified and what to do. Calls nobody."""
+"""`llm-errors explain`: how a saved failure is classified and why, who is notified, and what to do.
+
+It sends nothing.
+"""

@@ -1,4 +1,4 @@
-"""The command `llm-errors explain`: what was given, as a report of its classification; printed or as JSON."""
+"""The command `llm-errors explain`: reads saved failures and prints their classification as text or JSON."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ explained line by line. Arguments win over what a file says.
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
-    """The command's arguments."""
+    """Add the arguments of the command."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "explain",
         help="show how a saved failure is classified, and why",
@@ -57,7 +57,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the explanations; 2 and one line on bad input."""
+    """Print the explanations. Wrong input gives one line and exit code 2."""
     try:
         own, given = _own(args.rules), _given(args)
         reports = [_report(given, text, name, own) for name, text in _texts(args, given)]
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def explain(pieces: saved.Saved, own: Index | None = None) -> dict[str, Any]:
-    """Everything there is to say, as plain data."""
+    """The explanation as plain data."""
     evidence = saved.evidence(replace(pieces, dialect=pieces.dialect or _dialect(pieces)))
     if evidence is None:
         return {"class": "healthy", "reason": None, "evidence": {}, "matches": []}
@@ -93,7 +93,7 @@ def explain(pieces: saved.Saved, own: Index | None = None) -> dict[str, Any]:
 
 
 def _dialect(pieces: saved.Saved) -> str:
-    """Whose words the pieces are, where no provider is named: as the body's shape tells, else as unknown servers speak."""
+    """The dialect if no provider is named: from the shape of the body, else that of unknown servers."""
     told = results.read(parsed(pieces.body)) if pieces.body is not None else None
     return told.dialect if told else "openai" if pieces.body or pieces.codes or pieces.message else ""
 
@@ -135,7 +135,7 @@ def _suggestion(evidence: Evidence, verdict: Classification) -> dict[str, Any]:
 
 
 def _facts(evidence: Evidence) -> dict[str, Any]:
-    """The fields that say something, the sets as lists."""
+    """The fields with a value; sets become lists."""
     found = {k: sorted(v) if isinstance(v, frozenset) else v for k, v in asdict(evidence).items()}
     return {k: v for k, v in found.items() if v not in (None, "", (), [], False)}
 
@@ -150,7 +150,7 @@ def _own(path: str | None) -> Index | None:
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
-    """The fields of a `Saved` that the arguments name, without those that say nothing."""
+    """The fields of a `Saved` that the arguments give."""
     provider = provider_name(args.provider)
     fields: dict[str, Any] = {
         "status": args.status,
@@ -167,7 +167,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _texts(args: argparse.Namespace, given: dict[str, Any]) -> list[tuple[str, str]]:
-    """Every failure that was given, with where it is from; none but the arguments' own has an empty text."""
+    """All given failures with their sources. Only the arguments' own failure has an empty text."""
     files = [*args.file, *args.body]
     enough = bool(given.keys() & _FACTS)
     if not files and input_text.stdin_has_input(enough):

@@ -1,5 +1,7 @@
-"""What people have saved of a failure, as the pieces of a `Saved`: a body, a printed Python value, the text of an
-exception, a log line, a traceback. Whatever is left out is named.
+"""Reads a failure that somebody saved: a body, a printed Python value, the text of an exception, a log line, a
+traceback.
+
+The result is the fields of a `Saved`, and the names of the parts that were ignored.
 """
 
 import json
@@ -14,9 +16,9 @@ from llm_errors.extract import saved
 from llm_errors.tools.explain import python_text, tracebacks
 
 _SEARCHED = 100_000
-"""Characters of a log that are searched for an object."""
+"""The number of characters of a log that are searched for an object."""
 _OBJECTS = 8
-"""Brackets at which an object may begin that are tried: an attempt may read to the end of the text."""
+"""The number of brackets that are tried as the beginning of an object. An attempt may read to the end of the text."""
 _PHRASES = "|".join(re.escape(s.phrase) for s in HTTPStatus if s.value >= 400)
 _STATUSES = tuple(
     re.compile(pattern, flags)
@@ -31,7 +33,7 @@ _STATUSES = tuple(
         (rf"\b(\d{{3}}) (?:{_PHRASES})\b", re.I),
     )
 )
-"""How libraries, servers and logs write the status of a response."""
+"""The spellings of a response status in libraries, servers and logs."""
 _CODES = tuple(
     map(
         re.compile,
@@ -42,23 +44,23 @@ _CODES = tuple(
     )
 )
 _CUT_CODES = re.compile(r"""['"](?:code|reason|type|status)['"]\s*:\s*['"]([\w.-]{2,64})['"]""")
-"""The codes of an object that the log has cut off."""
+"""Codes in an object that the log has truncated."""
 _MESSAGE = re.compile(r"\bError code: \d{3} - (?!\s*[{\[<])(.+)")
-"""The OpenAI SDK from version 3 on prints the provider's message in place of the body."""
+"""From version 3 on, the OpenAI SDK prints the provider's message instead of the body."""
 _RETRY_AFTER = re.compile(r"""retry-after(-ms)?["']?\s*[:=]\s*["']?(\d+(?:\.\d+)?)\b""", re.I)
 _EXCEPTION = re.compile(
     r"(?<![\w./])((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Fault|Refused|Reset))(?=[:(]|\s*$)"
 )
 PLAIN = ("plain text, without a status, code, body or exception",)
-"""What is read where nothing is recognised: the text may be the whole of an answer."""
+"""The description of a text in which nothing was recognised. It may be a whole answer."""
 _UNQUALIFIED = re.compile(
     r"API(?:Status|Connection|Timeout|ResponseValidation)?Error|(?:RateLimit|Authentication|BadRequest|NotFound|Conflict"
     r"|PermissionDenied|UnprocessableEntity|InternalServer|LengthFinishReason|ContentFilterFinishReason)Error"
 )
-"""Exceptions that the OpenAI SDK and its relatives share, as `repr` prints them: without their package."""
+"""Exceptions that the OpenAI SDK and other Stainless SDKs have in common. `repr` prints them without their package."""
 _TEXTS = ("exc_info", "exc_text", "exception.stacktrace", "traceback", "stack_trace", "stacktrace", "stack", "exception",
           "exception.message", "error", "message", "msg", "event", "body")  # fmt: skip
-"""Where JSON logs keep what was said, the most telling first."""
+"""Fields of JSON logs that contain a text, most specific first."""
 _LOG_MARKS = frozenset(("level", "levelname", "severity", "severity_text", "logger", "timestamp", "@timestamp", "time",
                         "asctime", "ts", "exception.type", "exc_info"))  # fmt: skip
 _DESCRIBED = frozenset(("exceptions", "exception", "status", "status_code", "headers", "body", "message"))
@@ -66,7 +68,7 @@ _DESCRIBED = frozenset(("exceptions", "exception", "status", "status_code", "hea
 
 @dataclass(frozen=True)
 class Found:
-    """The pieces that a text holds, as the fields of a `Saved`; what they are; and what was left out."""
+    """The fields of a `Saved`, their description, and the parts that were ignored."""
 
     pieces: dict[str, Any] = field(default_factory=dict)
     read: tuple[str, ...] = ()
@@ -74,7 +76,7 @@ class Found:
 
 
 def documents(text: str) -> list[str]:
-    """The text, or each line of it where every line is a JSON object of its own."""
+    """The whole text; or each line, if every line is a JSON object."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith("{") and isinstance(_json(line), dict) for line in lines):
         return lines
@@ -82,7 +84,7 @@ def documents(text: str) -> list[str]:
 
 
 def read(text: str) -> Found:
-    """Everything that a text says of a failure. ValueError if it is JSON of a depth that no failure has."""
+    """Read everything that a text says about a failure. Raises ValueError if it is JSON that is nested too deeply."""
     value = _json(text)
     if value is not None and not isinstance(value, str):
         return _of_value(value, "JSON")
@@ -102,7 +104,7 @@ def read(text: str) -> Found:
 
 
 def _json(text: str) -> Any:
-    """JSON as what it says, else None."""
+    """The JSON value, or None."""
     try:
         return json.loads(text)
     except ValueError:
@@ -115,7 +117,7 @@ def _of_value(value: Any, kind: str) -> Found:
     if not isinstance(value, dict):
         return Found({"body": value}, (f"{kind}: a body",))
     response = value.get("response")
-    if isinstance(response, dict) and "body" in response:  # one line of a batch's results
+    if isinstance(response, dict) and "body" in response:  # one line of the results of a batch
         return _of_value(response, kind)
     told = value.get("exceptions", value.get("exception"))
     if told is not None and not _is_prose(told):
@@ -128,7 +130,7 @@ def _of_value(value: Any, kind: str) -> Found:
 
 
 def _is_prose(told: Any) -> bool:
-    """Whether a field holds the text of an exception, not the name of its class."""
+    """Whether a field contains the text of an exception, and not the name of its class."""
     return isinstance(told, str) and not re.fullmatch(r"[\w.]+", told)
 
 
@@ -174,7 +176,7 @@ def _of_traceback(text: str) -> Found:
 
 
 def _of_chain(links: list[tracebacks.Link], kind: str) -> Found:
-    """The pieces of the outermost link whose text holds a status, a code or a body, with the whole chain."""
+    """The parts of the outermost exception with a status, a code or a body, and the whole chain."""
     told = next((found for link in links if (found := _facts(link.text)).pieces.keys() - {"headers"}), Found())
     pieces = {
         **told.pieces,
@@ -190,7 +192,7 @@ def _of_chain(links: list[tracebacks.Link], kind: str) -> Found:
 
 
 def _errno(text: str) -> str:
-    """The operating system's exception whose text is shown, where the HTTP library hides the exception itself."""
+    """The exception of the operating system, if the HTTP library shows only its text."""
     number = re.search(r"\[Errno (-?\d+)\]", text)
     if number:
         value = int(number[1])
@@ -199,7 +201,7 @@ def _errno(text: str) -> str:
 
 
 def _of_text(text: str) -> Found:
-    """A log or the text of an exception: the last line that says something, else the whole as a bare answer."""
+    """A log or the text of an exception: the last line with information, else the whole text as an answer."""
     lines = [line for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
         found = _of_line(line)
@@ -207,7 +209,7 @@ def _of_text(text: str) -> Found:
             more = len(lines) - 1
             left = (f"{more} other line{'s' if more > 1 else ''}",) if more and not _is_page(text) else ()
             return replace(found, ignored=(*found.ignored, *left))
-    whole = _facts(text)  # an object printed over several lines
+    whole = _facts(text)  # an object that is printed on several lines
     if whole.pieces.keys() - {"headers"}:
         return whole
     if _is_page(text):
@@ -266,7 +268,7 @@ def _facts(text: str) -> Found:
 
 
 def _objects(text: str) -> Iterator[Any]:
-    """The objects within a text, JSON or printed by Python, that hold something."""
+    """The JSON or Python objects in a text that contain information."""
     decoder, searched = json.JSONDecoder(), text[:_SEARCHED]
     for start in (m.start() for m in islice(re.finditer(r"\[\{|\{", searched), _OBJECTS)):
         try:
@@ -278,7 +280,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def _printed(text: str, start: int) -> Any:
-    """The Python value that begins at a bracket and ends at its partner; None if there is none."""
+    """The Python value between a bracket and its counterpart; None if there is none."""
     depth = 0
     for part in re.finditer(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[{}\[\]]""", text[start:]):
         depth += (part[0] in "{[") - (part[0] in "}]")

@@ -1,6 +1,7 @@
-"""Python's printed values as plain data: dicts, SDK models (`ChatCompletion(id=...)`) and exceptions, by `ast` alone.
+"""Parses printed Python values into plain data: dicts, SDK models (`ChatCompletion(id=...)`) and exceptions, with
+`ast`.
 
-Nothing is evaluated: a name, a call or an attribute only ever becomes data.
+Nothing is evaluated. Names, calls and attributes only become data.
 """
 
 import ast
@@ -18,11 +19,11 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 class Raised(dict[str, Any]):
-    """A printed exception, `RateLimitError('...')`: its `name` and `text`."""
+    """A printed exception such as `RateLimitError('...')`: its `name` and `text`."""
 
 
 def read(text: str) -> Any:
-    """The value that was printed; ValueError if the text is no such thing."""
+    """The printed value. Raises ValueError if the text is not one."""
     plain = _STRING_OR_TAG.sub(_plain, text).strip()
     try:
         return _value(ast.parse(plain, mode="eval").body)
@@ -37,12 +38,12 @@ def read(text: str) -> Any:
 
 
 def _plain(found: re.Match[str]) -> str:
-    """An enumeration's member as its value; any other `<...>`, which hides what it stands for, as None."""
+    """The value of an enumeration member; None for any other `<...>`, which shows no value."""
     return found["string"] or found["value"] or "None"
 
 
 def _with_commas(text: str) -> str:
-    """The fields of a printed model as the arguments of a call."""
+    """The fields of a printed model, written as the arguments of a call."""
     depth, parts = 0, list[str]()
     tokens = [t for t in tokenize.generate_tokens(io.StringIO(f"({text})").readline) if t.string.strip()]
     for token, following in pairwise(tokens[1:]):
@@ -70,7 +71,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _call(node: ast.Call) -> Any:
-    """A model as its fields; an exception as its name and text; a date or the like as None."""
+    """A model as its fields, an exception as its name and text, a date or similar value as None."""
     if node.keywords:
         return {k.arg: _value(k.value) for k in node.keywords if k.arg is not None}
     first = node.args[0] if node.args else None

@@ -1,1 +1,1 @@
-"""The weekly review of UNKNOWN: what recurs, by fingerprint, with a row ready to give it a name."""
+"""The weekly review of UNKNOWN: recurring failures by fingerprint, each with a rule ready to complete."""

@@ -1,4 +1,6 @@
-"""`llm-errors review`: how much was UNKNOWN, from Prometheus, and what it was, from a store of spans or logs."""
+"""`llm-errors review`: the number of UNKNOWN failures, from Prometheus, and their details, from a store of spans or
+logs.
+"""
 
 import argparse
 import json
@@ -16,7 +18,7 @@ _LABELS = ("job", semconv.PROVIDER, semconv.REQUEST_MODEL, semconv.ERROR_REASON)
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
-    """The command's arguments."""
+    """Add the arguments of the command."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "review",
         help="list last week's UNKNOWN failures and suggest rules",
@@ -43,7 +45,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the review; 2 and one line if a source cannot be read."""
+    """Print the review. If a source cannot be read, print one line; the exit code is 2."""
     if not (args.prometheus or args.tempo or args.loki or args.otlp_file):
         print("llm-errors review: give --prometheus, --tempo, --loki or --otlp-file", file=sys.stderr)
         return 2
@@ -71,7 +73,7 @@ def _totals(args: argparse.Namespace) -> list[dict[str, Any]]:
     labels = [semconv.prometheus_label(n) for n in _LABELS]
     selector = f'{semconv.ERRORS}{{{semconv.prometheus_label(semconv.ERROR_CLASS)}="UNKNOWN"}}'
     window = f"{round(args.days * 86400)}s"
-    # A series born within the window began at zero: its highest value counts, of which `increase` misses the first.
+    # A series that was created within the window began at zero, so its maximum counts. `increase` misses its first value.
     expression = (
         f"sum by ({', '.join(labels)}) ((max_over_time({selector}[{window}]) unless {selector} offset {window})"
         f" or increase({selector}[{window}]))"
@@ -114,7 +116,7 @@ def _ask(args: argparse.Namespace, source: str, path: str, parameters: dict[str,
 
 
 def _result(answer: dict[str, Any], url: str, name: str, kind: str) -> list[Any]:
-    """The result of a successful query, as Prometheus and Loki give it."""
+    """The result of a successful query of Prometheus or Loki."""
     data = answer.get("data")
     if answer.get("status") == "error":
         raise SourceError(f"cannot query {url}: {answer.get('error') or 'the query failed'}")
@@ -172,7 +174,7 @@ _GROUP = (
 
 
 def _table(columns: tuple[str, ...], rows: list[dict[str, Any]]) -> str:
-    """Columns as wide as their widest value; those that hold nothing are left out."""
+    """Columns as wide as their longest value, without empty ones."""
     kept = [c for c in columns if any(str(row[c]) for row in rows)]
     cells = [[c.replace("_", " ") for c in kept], *([str(row[c]) for c in kept] for row in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(kept))]

@@ -1,4 +1,4 @@
-"""UNKNOWN failures as spans and log records tell of them, and their groups by fingerprint. Pure; no network."""
+"""UNKNOWN failures from spans and log records, and their groups by fingerprint. No network access."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ class Occurrence:
     span_id: str
     attributes: Mapping[str, Any]
     service: str = ""
-    """As Prometheus names a job: `namespace/name`, or the name alone."""
+    """The name as Prometheus' `job`: `namespace/name`, or the name alone."""
 
     def get(self, name: str) -> str:
         """An attribute as text."""
@@ -28,12 +28,15 @@ class Occurrence:
 
 
 _FACTS = {"empty_response": "empty", "unexpected_body": "unexpected_body"}
-"""Reasons of UNKNOWN that a fact about the content explains, not the finish reason, which is that of good answers."""
+"""UNKNOWN reasons that a fact about the content explains.
+
+The finish reason, which is that of a healthy answer, does not.
+"""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Every occurrence of one fingerprint."""
+    """All occurrences of one fingerprint."""
 
     fingerprint: str
     count: int
@@ -43,7 +46,7 @@ class Group:
     services: tuple[str, ...] = ()
 
     def pattern(self) -> rule_template.Pattern:
-        """What they have in common."""
+        """The values that they have in common."""
         one, status = self.example, self.example.get(semconv.ERROR_STATUS_CODE)
         finish = one.get(semconv.RESPONSE_FINISH_REASONS)
         code = one.get(semconv.ERROR_CODE)
@@ -60,11 +63,11 @@ class Group:
             status=int(status) if status.isdecimal() else None,
             codes=(code,) if code and code != finish and not by_finish else (),
             finish=code if by_finish or (code and code == finish) else "",
-            exception=error_type if "." in error_type else "",  # of an in-band failure it is the class
+            exception=error_type if "." in error_type else "",  # for an in-band failure this is the class
         )
 
     def report(self) -> dict[str, Any]:
-        """Plain data for machines, and what the table shows."""
+        """Plain data for JSON and for the table."""
         one, pattern = self.example, self.pattern()
         return {
             "fingerprint": self.fingerprint,
@@ -86,15 +89,15 @@ class Group:
 
 
 def when(seconds: float) -> str:
-    """A time as people and machines read it."""
+    """A time in ISO format."""
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def groups(occurrences: Iterable[Occurrence]) -> list[Group]:
-    """By fingerprint, the most frequent first. A span and a log record of one failure count once."""
+    """Groups by fingerprint, the most frequent first. A span and a log record of the same failure count once."""
     found: dict[str, dict[tuple[str, str, float], Occurrence]] = {}
     for one in occurrences:
-        # Without a span nothing tells two records of one moment apart but the moment itself.
+        # Without a span, only the time distinguishes two records.
         identity = (one.trace_id, one.span_id, 0.0 if one.span_id else one.at)
         found.setdefault(one.get(semconv.ERROR_FINGERPRINT), {}).setdefault(identity, one)
     made = [_group(fingerprint, list(ones.values())) for fingerprint, ones in found.items()]
@@ -108,12 +111,14 @@ def _group(fingerprint: str, ones: list[Occurrence]) -> Group:
 
 
 def service_of(name: str, namespace: str) -> str:
-    """What Prometheus makes `job` of."""
+    """The attributes from which Prometheus builds `job`."""
     return f"{namespace}/{name}" if namespace and name else name
 
 
 def from_otlp(lines: Iterable[str], since: float) -> Iterator[Occurrence]:
-    """Out of OTLP JSON, one export per line as the Collector's file exporter writes it: spans and log records."""
+    """Failures in OTLP JSON, one export per line, as the file exporter of the Collector writes it: spans and log
+    records.
+    """
     for line in lines:
         if line.strip():
             found = (_of_record(record, service) for record, service in _records(json.loads(line)))
@@ -127,7 +132,7 @@ _SIGNALS = ("resourceSpans", "resourceLogs", "resourceMetrics")
 
 
 def _records(export: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Every span and log record of one export, with its service. ValueError if it is no export."""
+    """Every span and log record of one export, with its service. Raises ValueError if it is not an export."""
     if not any(signal in export for signal in _SIGNALS):
         raise ValueError("is no OTLP export")
     for resources, scopes, records in _OTLP:
@@ -153,14 +158,14 @@ def _of_record(record: Mapping[str, Any], service: str) -> Occurrence:
 
 
 def value_of(value: Mapping[str, Any]) -> Any:
-    """An OTLP JSON value as what it is."""
+    """The value of an OTLP JSON value object."""
     if "arrayValue" in value:
         return [value_of(v) for v in value["arrayValue"].get("values", ())]
     return next(iter(value.values()), None)
 
 
 def from_tempo(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
-    """Out of an answer of Tempo's search."""
+    """Failures in a result of Tempo's search."""
     for trace in answer.get("traces") or ():
         sets = trace.get("spanSets") or [trace.get("spanSet") or {}]
         for span in (s for one in sets for s in one.get("spans") or ()):
@@ -172,7 +177,7 @@ def from_tempo(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
 
 
 def from_loki(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
-    """Out of an answer of Loki's range query, where OTLP attributes are labels with underscores."""
+    """Failures in a result of a range query of Loki. There, OTLP attributes are labels with underscores."""
     names = {semconv.prometheus_label(n): n for n in _NAMES}
     for stream in answer.get("data", {}).get("result") or ():
         labels = stream.get("stream", {})
@@ -198,4 +203,4 @@ _NAMES = (
     semconv.RESPONSE_FINISH_REASONS,
 )
 ATTRIBUTES = _NAMES
-"""What a query has to ask a backend for."""
+"""The attributes that a query must request from a backend."""

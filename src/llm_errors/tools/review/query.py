@@ -1,4 +1,4 @@
-"""One GET request to a source, with the headers of the user's, and the refusal of an answer that is none of its kind."""
+"""One GET request to a source, with the user's headers. An answer of another kind is an error."""
 
 import base64
 import json
@@ -10,15 +10,15 @@ from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
 TIMEOUT = 20.0
-"""Seconds."""
+"""The timeout in seconds."""
 
 
 class SourceError(Exception):
-    """A source cannot be queried, or does not answer as it should."""
+    """A source cannot be queried, or its answer cannot be used."""
 
 
 def header(line: str) -> tuple[str, str]:
-    """One `NAME:VALUE` of the command line."""
+    """Parse one `NAME:VALUE` of the command line."""
     name, colon, value = line.partition(":")
     if not colon or not name.strip():
         raise SourceError(f"--header {line!r} has no colon; write NAME:VALUE")
@@ -26,7 +26,9 @@ def header(line: str) -> tuple[str, str]:
 
 
 def headers_of(source: str) -> dict[str, str]:
-    """The headers that `<SOURCE>_HEADERS` gives one source: `name=value,name=value`, percent-encoded, as OTLP's are."""
+    """The headers for one source from `<SOURCE>_HEADERS`: `name=value,name=value`, percent-encoded as in OTLP's
+    settings.
+    """
     variable = f"{source.upper()}_HEADERS"
     found = {}
     for pair in filter(str.strip, os.environ.get(variable, "").split(",")):
@@ -38,13 +40,13 @@ def headers_of(source: str) -> dict[str, str]:
 
 
 def get(url: str, path: str, parameters: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    """The answer, a JSON object. A user and password in the URL become basic authorisation and are never shown."""
+    """The answer, a JSON object. A user and password in the URL become basic authentication and are never printed."""
     if not url.startswith(("http://", "https://")):
         raise SourceError(f"not a URL: {url} (use http://host:port)")
     shown, login = _without_login(url)
     request = Request(f"{shown.rstrip('/')}{path}?{urlencode(parameters)}")
     for name, value in {**login, **headers}.items():
-        request.add_unredirected_header(name, value)  # a redirection may lead to somebody else
+        request.add_unredirected_header(name, value)  # a redirection may lead to another host
     try:
         with urlopen(request, timeout=TIMEOUT) as response:
             answer = json.load(response)

@@ -1,1 +1,1 @@
-"""The first look without any backend: an application runs under `opentelemetry-instrument`, and what it reports is shown."""
+"""`llm-errors run`: runs an application under `opentelemetry-instrument` and shows its failures, without any backend."""

@@ -1,8 +1,8 @@
-"""The application as a child process: it gets this process' terminal, streams and signals, and its end becomes ours.
+"""The application as a child process. It gets the terminal, streams and signals of this process; its exit code is
+passed on.
 
-The child leads a process group of its own. Where there is a terminal the group is put in its foreground, so Ctrl-C and
-Ctrl-Z reach the application and whatever it has started, once, as they would without us; signals that are sent to this
-process are passed on to it.
+The child leads its own process group. On a terminal, the group is put in the foreground. So Ctrl-C and Ctrl-Z reach the
+application and its children once, as without `llm-errors run`. Signals that are sent to this process are forwarded.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ _OWN_GROUP: Final[dict[str, Any]] = (
 
 
 class Application:
-    """A running command. Use as a context manager: it is ended in any case.
+    """A running command. As a context manager, it ends the command in any case.
 
-    `streams` are those of `subprocess.Popen`; by default they are ours. With `aside` it gets neither terminal nor signals:
-    Ctrl-C then interrupts this process, which ends the application.
+    `streams` are those of `subprocess.Popen`; the default is to inherit them. With `aside` the command gets neither the
+    terminal nor signals. Then Ctrl-C interrupts this process, which ends the command.
     """
 
     def __init__(
@@ -68,21 +68,21 @@ class Application:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id of the child."""
         return self._running.pid
 
     @property
     def stdout(self) -> "IO[str] | None":
-        """Its output, if it was asked for."""
+        """Its output, if it was requested."""
         return self._running.stdout
 
     @property
     def stdin(self) -> "IO[str] | None":
-        """Its input, if it was asked for."""
+        """Its input, if it was requested."""
         return self._running.stdin
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end; its exit code, or the negative number of the signal that ended it."""
+        """Wait for its end. The result is the exit code, or the negative number of the signal that ended it."""
         if not POSIX or timeout is not None:
             return self._running.wait(timeout)
         while (news := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)) is not None:
@@ -93,11 +93,11 @@ class Application:
         return self._running.wait()
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         self._running.kill()
 
     def _stopped(self) -> None:
-        """Ctrl-Z: stop as well, and go on together."""
+        """Ctrl-Z: stop this process too, and continue both together."""
         self._terminal.take_back()
         os.kill(os.getpid(), signal.SIGSTOP)
         self._terminal.lend(self.pid)
@@ -106,10 +106,10 @@ class Application:
 
     def _take_signals(self) -> None:
         if threading.current_thread() is not threading.main_thread():
-            return  # only the main thread may
+            return  # only the main thread can set handlers
         for name in PASSED_ON:
             number = getattr(signal, name, None)
-            # What this process was told to ignore (`nohup`, a shell's background job) the application ignores, too.
+            # What this process ignores (because of `nohup`, or as a background job) the application ignores too.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 self._restore.append((number, signal.signal(number, self._pass_on)))
 
@@ -127,13 +127,13 @@ class Application:
 
 
 class _Terminal:
-    """The terminal whose foreground this process is in, if there is one: lent to the application's process group."""
+    """The terminal, if this process is in its foreground. The application's process group gets it."""
 
     def __init__(self, wanted: bool) -> None:
         self._descriptor: int | None = None
         if not wanted:
             return
-        with contextlib.suppress(OSError, AttributeError):  # no terminal, or no job control on this system
+        with contextlib.suppress(OSError, AttributeError):  # there is no terminal, or the system has no job control
             descriptor = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
             if os.tcgetpgrp(descriptor) == os.getpgrp():
                 self._descriptor = descriptor
@@ -152,7 +152,7 @@ class _Terminal:
     def _set(self, group: int) -> None:
         if self._descriptor is None:
             return
-        # A process in the background that sets the foreground is stopped by SIGTTOU, unless it ignores it.
+        # A background process that sets the foreground group is stopped by SIGTTOU, unless it ignores that signal.
         before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         try:
             with contextlib.suppress(OSError):
@@ -162,18 +162,18 @@ class _Terminal:
 
 
 def end_like(code: int) -> int:
-    """The exit code of a process, or its end: where a signal ended it, that signal ends this process as well.
+    """Return the exit code of the application. If a signal ended the application, the same signal ends this process.
 
-    Shells, supervisors and CI then see what they would have seen without us. Returns the code for everything else.
+    Shells, supervisors and CI then see the same end as without `llm-errors run`.
     """
     if code >= 0 or not POSIX:
         return code
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the application has left its core already
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the application has written its core already
     number = signal.Signals(-code)
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)
-    return 128 - code  # a signal that does not end a process
+    return 128 - code  # this signal does not end a process

@@ -1,4 +1,4 @@
-"""Charts over time as SVG text, drawn without scripts. Pure: numbers in, markup out."""
+"""Charts over time as SVG, without scripts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,18 +9,18 @@ from typing import Final
 
 MOST_BUCKETS: Final = 60
 _STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400)
-"""Widths of a bucket in seconds."""
+"""Possible widths of a bucket in seconds."""
 WIDTH: Final = 960
 LEFT, RIGHT = 118, 12
-"""Room for labels on the left, and on the right."""
+"""The margins for labels, left and right."""
 _PLOT = WIDTH - LEFT - RIGHT
 _COLUMNS, _STRIP, _AXIS = 150, 30, 26
-"""Heights: of the columns, of one strip, and of the labels of time."""
+"""Heights: of the columns, of one strip, and of the time labels."""
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """Counts in equal spans of time: `start` and `step` in seconds since the epoch, one counter per bucket."""
+    """Counts per bucket: `start` and `step` in seconds since the epoch, one counter per bucket."""
 
     start: int
     step: int
@@ -33,7 +33,7 @@ class Buckets:
 
 
 def buckets(timeline: Mapping[int, Counter[str]]) -> Buckets:
-    """At most sixty buckets of a round width, from the first second to the last."""
+    """At most sixty buckets of a round width, from the first to the last second."""
     if not timeline:
         return Buckets(0, 1, ())
     first, last = min(timeline), max(timeline)
@@ -46,7 +46,7 @@ def buckets(timeline: Mapping[int, Counter[str]]) -> Buckets:
 
 
 def columns(data: Buckets, layers: Mapping[str, Sequence[str]]) -> str:
-    """Stacked columns of all calls: `layers` maps a CSS class to the keys that it adds up, from the bottom to the top."""
+    """Stacked columns of all calls. `layers` maps a CSS class to the keys that it adds up, from bottom to top."""
     sums = [{layer: sum(c[key] for key in keys) for layer, keys in layers.items()} for c in data.counts]
     top = ceiling(max((sum(found.values()) for found in sums), default=0))
     body = [*_grid(top), *_time_labels(data, 10 + _COLUMNS)]
@@ -63,7 +63,7 @@ def columns(data: Buckets, layers: Mapping[str, Sequence[str]]) -> str:
 
 
 def strips(data: Buckets, rows: Sequence[tuple[str, str]]) -> str:
-    """One strip per class, as pairs of a key and its CSS class: small columns, each strip with a scale of its own."""
+    """One strip per class (key and CSS class): small columns, each strip with its own scale."""
     body: list[str] = []
     for row, (key, kind) in enumerate(rows):
         base = (row + 1) * _STRIP
@@ -80,7 +80,7 @@ def strips(data: Buckets, rows: Sequence[tuple[str, str]]) -> str:
 
 
 def ceiling(most: int) -> int:
-    """The top of an axis: a round number, not below the greatest value."""
+    """The top of an axis: a round number, at least the maximum value."""
     power = 1
     while True:
         for factor in (1, 2, 3, 4, 5, 6, 8):
@@ -90,7 +90,7 @@ def ceiling(most: int) -> int:
 
 
 def _place(data: Buckets, index: int) -> tuple[float, float]:
-    """Where a bucket's column begins, and how wide it is."""
+    """The position and width of a bucket's column."""
     slot = _PLOT / max(len(data.counts), 12)
     return LEFT + index * slot + slot * 0.1, slot * 0.8
 

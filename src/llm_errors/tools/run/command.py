@@ -1,7 +1,7 @@
-"""`llm-errors run -- COMMAND`: runs an application under `opentelemetry-instrument` and reports how its LLM calls went.
+"""`llm-errors run -- COMMAND`: runs an application under `opentelemetry-instrument` and reports its LLM calls.
 
-Standard input, output and error are the application's own, and so are its signals and its exit code. The report follows the
-application's last line on standard error, or goes to the file that `--output` names.
+The application keeps its standard streams, its signals and its exit code. The report follows on standard error after
+the application's last line, or goes to the file in `--output`.
 """
 
 import argparse
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from llm_errors.tools.run.telemetry import Telemetry
 
 FOUND, BAD_USAGE, CANNOT_RUN, NOT_FOUND = 1, 2, 126, 127
-"""Exit codes: a class of `--fail-on` has occurred, wrong use, and as shells report a command that they cannot start."""
+"""Exit codes: a class of `--fail-on` occurred; wrong usage; and, as in shells, a command that cannot be started."""
 ANY = "ANY"
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
-    """The command's arguments."""
+    """Add the arguments of the command."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "run",
         help="run an application and show how its LLM calls fail; needs no backend",
@@ -67,7 +67,7 @@ def _classes(text: str) -> frozenset[str]:
 
 @dataclass
 class Run:
-    """One run of the application, as far as a report tells of it."""
+    """One run of the application, for the report."""
 
     command: list[str]
     began: float
@@ -75,12 +75,12 @@ class Run:
     code: int | None = None
 
     def how_it_ended(self) -> str:
-        """Exit code or signal, and how long it took."""
+        """Its exit code or signal, and its duration."""
         ended = f"ended by signal {-self.code}" if self.code is not None and self.code < 0 else f"exit code {self.code}"
         return f"{ended} after {duration(self.ended - self.began)}"
 
     def as_json(self) -> dict[str, Any]:
-        """For machines; a negative exit code is the number of the signal that ended it."""
+        """Plain data for JSON. A negative exit code is the number of the signal that ended the application."""
         from llm_errors.extract.redact import redact
         from llm_errors.tools.run.summary import moment
 
@@ -93,7 +93,7 @@ class Run:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the application and report; its exit code."""
+    """Run the application, report, and return its exit code."""
     command = args.command_line[1:] if args.command_line[:1] == ["--"] else args.command_line
     try:
         _check(command, [args.html, args.output])
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _UsageError(Exception):
-    """What keeps the application from being started, in one line."""
+    """The reason that prevents the start of the application, in one line."""
 
     def __init__(self, message: str, code: int = BAD_USAGE) -> None:
         super().__init__(message)
@@ -137,15 +137,15 @@ def _check(command: list[str], files: list[str | None]) -> None:
 
 
 def instrumented(command: list[str]) -> list[str]:
-    """The command under `opentelemetry-instrument`, unless it is called already."""
+    """The command under `opentelemetry-instrument`, unless the command already calls it."""
     if Path(command[0]).stem == "opentelemetry-instrument":
         return command
     return [str(instrument_script()), *command]
 
 
 def _play(stack: ExitStack, command: list[str], watch: bool) -> "tuple[Run, Receiver]":
-    """Run the application to its end, and wait until everything is in that its processes have sent."""
-    # These load OpenTelemetry's message types, so only when they are known to be there.
+    """Run the application to its end, and wait until all telemetry of its processes has arrived."""
+    # these modules need OpenTelemetry's message types, so they are imported after the check
     from llm_errors.tools.run.receiver import Receiver
     from llm_errors.tools.run.report import Paint, Report
     from llm_errors.tools.run.summary import summarise
@@ -191,7 +191,7 @@ def _report(done: Run, telemetry: "Telemetry", args: argparse.Namespace) -> None
 
 
 def why_nothing(processes: int, calls: int) -> list[str]:
-    """What may be the matter if no call was seen."""
+    """Possible reasons if no call was seen."""
     if calls:
         return []
     if found := hints(os.environ):
@@ -212,5 +212,5 @@ def duration(seconds: float) -> str:
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether a stream goes to a terminal that has colours, and its owner wants them (https://no-color.org)."""
+    """Whether a stream is a terminal that supports colours, and the user allows them (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

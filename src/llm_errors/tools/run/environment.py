@@ -1,6 +1,6 @@
-"""The environment in which the application runs: what is configured stays, and exporters of our own are added to it.
+"""The environment of the application: its own configuration, with additional exporters for `llm-errors run`.
 
-Standard library only: the application's processes load this module, too.
+Standard library only, because the application's processes import this module too.
 """
 
 import os
@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Final
 
 ADDRESS: Final = "_LLM_ERRORS_RUN"
-"""The variable that holds host and port of the receiver; outside `LLM_ERRORS_*`, for it is no setting of a user's."""
+"""The variable with the host and port of the receiver.
+
+It is not a setting of the user, so its name is outside `LLM_ERRORS_*`.
+"""
 PROCESS_HEADER: Final = "llm-errors-process"
 EXPORTER: Final = "llm_errors_run"
-"""The name of our exporters, for all three signals."""
+"""The name of the exporters of `llm-errors run`, for all three signals."""
 SIGNALS: Final = ("TRACES", "METRICS", "LOGS")
 INSTALL: Final = "pip install 'llm-errors[otlp]'"
 NEEDED: Final = {
@@ -24,15 +27,15 @@ NEEDED: Final = {
     "opentelemetry.proto": "opentelemetry-proto",
     "opentelemetry.exporter.otlp.proto.common": "opentelemetry-exporter-otlp",
 }
-"""Module -> the package it comes in; all of them come with the extra `otlp`."""
+"""Module -> the package that contains it. All of them come with the extra `otlp`."""
 PROMPT: Final = {"OTEL_BSP_SCHEDULE_DELAY": "500", "OTEL_BLRP_SCHEDULE_DELAY": "500"}
-"""Spans and log records are sent after half a second unless the user has chosen a delay: a process may be killed."""
+"""Spans and log records are sent after half a second unless the user set a delay, because a process may be killed."""
 INSTRUMENTORS: Final = "opentelemetry_instrumentor"
 BOOTSTRAP: Final = str(Path(__file__).parent / "bootstrap")
 
 
 def missing_packages(needed: Mapping[str, str] = NEEDED) -> list[str]:
-    """The packages that have to be installed first; our own, too, if OpenTelemetry cannot find it."""
+    """The packages that must be installed first. If OpenTelemetry cannot find llm-errors, it is one of them."""
     missing = [package for module, package in needed.items() if not _is_installed(module)]
     if not instrument_script().exists():
         missing.append("opentelemetry-instrument")
@@ -49,13 +52,13 @@ def _is_installed(module: str) -> bool:
 
 
 def instrument_script() -> Path:
-    """`opentelemetry-instrument` of this environment, not of another one on the PATH."""
+    """`opentelemetry-instrument` of this Python environment, not of another one on the PATH."""
     name = "opentelemetry-instrument" + (".exe" if os.name == "nt" else "")
     return Path(sysconfig.get_path("scripts")) / name
 
 
 def environment(given: Mapping[str, str], address: str) -> dict[str, str]:
-    """The application's variables. Endpoints, headers, sampling and every other setting are left as they are."""
+    """The environment variables of the application. Endpoints, headers, sampling and all other settings stay."""
     made = {**PROMPT, **given, ADDRESS: address}
     for signal in SIGNALS:
         made[f"OTEL_{signal}_EXPORTER"] = ",".join([*_configured(given, signal), EXPORTER])
@@ -65,10 +68,10 @@ def environment(given: Mapping[str, str], address: str) -> dict[str, str]:
 
 
 def _configured(given: Mapping[str, str], signal: str) -> list[str]:
-    """The exporters that the user has configured for a signal.
+    """The exporters that the user configured for a signal.
 
-    OpenTelemetry's distribution exports by OTLP where nothing is said; without an endpoint that leads nowhere on a
-    developer's machine, and every export would be an error in the application's output.
+    The default of OpenTelemetry's distribution is OTLP. Without an endpoint, every export would fail on a developer's
+    machine and print an error, so that default is left out.
     """
     named = given.get(f"OTEL_{signal}_EXPORTER")
     if named is not None:
@@ -79,7 +82,7 @@ def _configured(given: Mapping[str, str], signal: str) -> list[str]:
 
 
 def hints(given: Mapping[str, str]) -> list[str]:
-    """Settings that keep the application's calls from being observed, each with what to do."""
+    """Settings that prevent the observation of calls, each with its remedy."""
     found = []
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         found.append("OTEL_SDK_DISABLED=true switches OpenTelemetry off: unset it")

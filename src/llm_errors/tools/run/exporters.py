@@ -1,8 +1,7 @@
-"""What the application's own processes load: exporters that copy to `llm-errors run` what the instrumentation reports.
+"""Exporters that the application's own processes load: they send a copy of the telemetry to `llm-errors run`.
 
-OpenTelemetry finds them by their entry points, beside the exporters that are configured already. They send to a loopback
-port only, without any HTTP library that could be instrumented or sent through a proxy. If nobody listens any more, what
-they have is dropped.
+OpenTelemetry finds them by their entry points, next to the configured exporters. They send to a loopback port only,
+without an HTTP library that could be instrumented or use a proxy. If nobody listens any more, the telemetry is dropped.
 """
 
 import functools
@@ -28,13 +27,13 @@ from llm_errors import semconv
 from llm_errors.tools.run.environment import ADDRESS, PROCESS_HEADER
 
 INTERVAL = 0.5
-"""Seconds between two exports of metrics: what a killed process can lose of its counts."""
+"""Seconds between two exports of metrics. A killed process loses at most this much of its counts."""
 PATIENCE = 5.0
-"""Seconds after which an export is given up."""
+"""Seconds after which an export is abandoned."""
 
 
 def post(path: str, body: bytes) -> bool:
-    """Send an export; whether it has arrived."""
+    """Send an export. The result says whether it arrived."""
     host, _, port = os.environ.get(ADDRESS, "").rpartition(":")
     if not host:
         return False
@@ -57,14 +56,14 @@ class RunSpanExporter(SpanExporter):
     """Sends the spans of failed and of retried calls."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send those of a batch."""
+        """Send the spans of a batch."""
         told = [span for span in spans if _concerns_us(span.attributes)]
         if told:
             post("/v1/traces", encode_spans(told).SerializeToString())
         return SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:
-        """Nothing is kept."""
+        """Nothing is buffered."""
 
 
 _LogExporter: Any = getattr(logs_export, "LogRecordExporter", None) or logs_export.LogExporter
@@ -72,37 +71,37 @@ _LogResult: Any = getattr(logs_export, "LogRecordExportResult", None) or logs_ex
 
 
 class RunLogExporter(_LogExporter):  # type: ignore[misc]
-    """Sends the log records of failed calls: they tell the details where no span does."""
+    """Sends the log records of failed calls, which have the details if there is no span."""
 
     def export(self, batch: Sequence[Any]) -> Any:
-        """Send those of a batch."""
+        """Send the log records of a batch."""
         told = [one for one in batch if _concerns_us(one.log_record.attributes)]
         if told:
             post("/v1/logs", encode_logs(told).SerializeToString())
         return _LogResult.SUCCESS
 
     def shutdown(self) -> None:
-        """Nothing is kept."""
+        """Nothing is buffered."""
 
     def force_flush(self, timeout_millis: int = 0) -> bool:
-        """Nothing is kept."""
+        """Nothing is buffered."""
         return True
 
 
 class RunMetricReader(MetricReader):
-    """Sends what has been counted since the last time, every half second and at the end.
+    """Sends the counts since the last export, every half second and at the end.
 
-    Each export holds only what is new, so a process that dies between two of them loses half a second of counts, and a
-    forked worker does not send again what its parent has counted: the parent sends it right before the fork.
+    A process that is killed between two exports loses half a second of counts. A forked worker does not send its
+    parent's counts again, because the parent sends them right before the fork.
     """
 
     def __init__(self) -> None:
         delta = AggregationTemporality.DELTA
         super().__init__(preferred_temporality={Counter: delta, ObservableCounter: delta, Histogram: delta})
         self._gate = threading.Lock()
-        """Held during a collection, and across a fork: a child never inherits a collection that is under way."""
+        """Held during a collection and across a fork, so that a child never inherits an unfinished collection."""
         self._over = threading.Event()
-        post("/v1/metrics", b"")  # an empty export: this process is observed
+        post("/v1/metrics", b"")  # an empty export tells that this process is observed
         self._begin()
         _before_raised_signals(self._flush)
         if hasattr(os, "register_at_fork"):
@@ -118,7 +117,7 @@ class RunMetricReader(MetricReader):
             self._flush()
 
     def _flush(self) -> None:
-        if self._gate.acquire(timeout=PATIENCE):  # a signal's handler may have interrupted the holder itself
+        if self._gate.acquire(timeout=PATIENCE):  # a signal handler may have interrupted the holder itself
             try:
                 self.collect()
             finally:
@@ -134,12 +133,12 @@ class RunMetricReader(MetricReader):
             detach(token)
 
     def force_flush(self, timeout_millis: float = 10_000) -> bool:
-        """Send what there is now."""
+        """Send the present counts."""
         self._flush()
         return True
 
     def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
-        """Send the rest."""
+        """Send the remaining counts."""
         if not self._over.is_set():
             self._over.set()
             self._flush()
@@ -158,13 +157,13 @@ class RunMetricReader(MetricReader):
             return
         post("/v1/metrics", b"")
         self._begin()
-        # A child of `multiprocessing` ends without the exit handlers of Python, but with those of its own.
+        # A child of `multiprocessing` ends without Python's exit handlers, but runs its own.
         if (util := sys.modules.get("multiprocessing.util")) is not None:
             util.register_after_fork(self, lambda reader: util.Finalize(reader, reader._flush, exitpriority=0))
 
 
 def _before_raised_signals(flush: Callable[[], None]) -> None:
-    """Flush before the process raises a signal: uvicorn ends by the one that stopped it, and then no exit handler runs."""
+    """Flush before the process raises a signal. uvicorn ends by the signal that stopped it, without exit handlers."""
     raise_signal = signal.raise_signal
 
     @functools.wraps(raise_signal)
@@ -176,6 +175,6 @@ def _before_raised_signals(flush: Callable[[], None]) -> None:
 
 
 def _of_our_scope(resource: Any) -> Any:
-    """The metrics of one resource without those of other instrumentations."""
+    """The metrics of one resource, without those of other instrumentations."""
     ours = [scope for scope in resource.scope_metrics if scope.scope.name == semconv.SCOPE]
     return type(resource)(resource=resource.resource, scope_metrics=ours, schema_url=resource.schema_url)

@@ -1,4 +1,4 @@
-"""The embedded OTLP/HTTP receiver: takes exports on a loopback port and hands them to `Telemetry`."""
+"""The embedded OTLP/HTTP receiver: accepts exports on a loopback port and passes them to `Telemetry`."""
 
 import contextlib
 import socketserver
@@ -11,31 +11,31 @@ from llm_errors.tools.run.environment import PROCESS_HEADER
 from llm_errors.tools.run.telemetry import Telemetry
 
 PATIENCE = 5.0
-"""Seconds to wait for exports under way when the application has ended."""
+"""Seconds to wait for running exports after the application has ended."""
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """One thread per connection; none outlives the command."""
+    """One thread per connection. No thread outlives the command."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A process that is killed while it sends is no error of ours."""
+        """A process that is killed while it sends is not an error of the receiver."""
 
 
 class Receiver:
-    """The port, and the telemetry that has come in. Use as a context manager; `listen` begins to take exports.
+    """The receiver with the telemetry that has arrived. Use it as a context manager; `listen` starts to accept exports.
 
-    The port is open from the start: what is sent before `listen` waits, so that the application can be started while this
-    process still has a single thread.
+    The port is open from the start. Exports that arrive before `listen` wait, so that the application can be started
+    while this process still has a single thread.
     """
 
     def __init__(self) -> None:
         self.telemetry = Telemetry()
         self._changed = self.lock = threading.Condition()
-        """Held while telemetry is added; hold it to read a consistent state."""
+        """Held while telemetry is added. Hold it to read a consistent state."""
         self._busy = 0
         self._server = _Server(("127.0.0.1", 0), self._handler())
         self._port = int(self._server.server_address[1])
@@ -53,13 +53,15 @@ class Receiver:
     _listening = False
 
     def listen(self) -> None:
-        """Take exports from now on."""
+        """Accept exports from now on."""
         self._listening = True
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True, name="receiver").start()
 
     def settle(self) -> None:
-        """Wait until everything has been read that was sent before, from processes that have ended, too."""
-        with contextlib.suppress(OSError):  # connections are accepted in order: behind this one, all earlier ones are
+        """Wait until all exports that were sent before have been read, also those of processes that have ended."""
+        with contextlib.suppress(
+            OSError
+        ):  # connections are accepted in order, so all earlier ones were accepted before this one
             barrier = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
             barrier.request("POST", "/", b"")
             barrier.getresponse().read()
@@ -67,7 +69,7 @@ class Receiver:
         self.wait_for(lambda: self._busy == 0)
 
     def wait_for(self, condition: Any, patience: float = PATIENCE) -> bool:
-        """Wait until a condition on the telemetry holds; whether it does."""
+        """Wait until a condition on the telemetry holds. The result says whether it does."""
         with self._changed:
             return bool(self._changed.wait_for(condition, patience))
 
@@ -75,7 +77,7 @@ class Receiver:
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
-            """Answers every export with an empty message: all of it is taken."""
+            """Answers every export with an empty message: everything was accepted."""
 
             timeout = 30
 
@@ -85,7 +87,7 @@ class Receiver:
                 super().setup()
 
             def finish(self) -> None:
-                """Count it no more."""
+                """Uncount the connection."""
                 try:
                     super().finish()
                 finally:
@@ -95,14 +97,14 @@ class Receiver:
                 """Read one export."""
                 size = int(self.headers.get("content-length") or 0)
                 body = self.rfile.read(size)
-                if len(body) == size:  # else the sender was killed meanwhile
+                if len(body) == size:  # otherwise the sender was killed meanwhile
                     receiver._take(self.path, body, self.headers.get(PROCESS_HEADER))
                 self.send_response(200)
                 self.send_header("content-length", "0")
                 self.end_headers()
 
             def log_message(self, *args: Any) -> None:
-                """Say nothing."""
+                """Print nothing."""
 
         return Handler
 

@@ -1,4 +1,4 @@
-"""The report as text for a terminal of 80 columns. Pure: a summary in, lines out."""
+"""The report as text for a terminal of 80 columns."""
 
 import textwrap
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ VIEWS: Final = {
     View.POLICY: ("POLICY", "refused or truncated answers; blocks don't count against availability", "35"),
     View.REVIEW: ("REVIEW", "not classified yet; add a rule for recurring patterns", "36"),
 }
-"""View -> its title, what it is about, and the colour of its classes."""
+"""View -> its title, its subject, and the colour of its classes."""
 _REASONS_AT = 59
-"""The column in which reasons begin; those that do not fit there have lines of their own."""
+"""The column in which reasons begin. Reasons that do not fit there get their own lines."""
 _AVAILABILITY = "availability = share of calls, excluding blocked ones, with no reliability failure"
 
 
 class Paint:
-    """Bold and colour, where the terminal wants them."""
+    """Bold and colour, if the terminal supports them."""
 
     def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
@@ -34,14 +34,14 @@ class Paint:
 
 
 def heading(paint: Paint, title: str, about: str) -> Iterator[str]:
-    """The head of a section."""
+    """The heading of a section."""
     yield ""
     yield paint(title, "1") + f"  {about}"
     yield "-" * WIDTH
 
 
 class Report:
-    """Lines of at most 80 columns."""
+    """Wraps lines at 80 columns."""
 
     def __init__(self, summary: Summary, paint: Paint) -> None:
         self._summary, self._paint = summary, paint
@@ -123,7 +123,7 @@ class Report:
         return f"  {clip(name, 29):<30}{row.calls:>6}{percent(row.availability):>14}{percent(row.success):>12}{limited:>15}"
 
     def _retries(self) -> Iterator[str]:
-        """Attempts that the SDKs' own retries hid, and whether they helped."""
+        """Attempts that the SDKs' own retries hid, and their success."""
         s = self._summary
         attempts = ", ".join(f"{name} {count}" for name, count in s.retries.most_common())
         said = f"hidden by the SDKs' own retries: {sum(s.retries.values())} failed attempts ({attempts})"
@@ -164,7 +164,7 @@ _WHAT = ("provider", "model", "reason", "exception", "status", "code")
 
 
 def _toml(line: str) -> Iterator[str]:
-    """A line of TOML, its comment on lines of its own where both do not fit."""
+    """A line of TOML. Its comment gets its own lines if both do not fit."""
     text, mark, comment = line.partition("  # ")
     if mark and len(line) + 2 > WIDTH:
         yield from textwrap.wrap(comment, WIDTH, initial_indent="  # ", subsequent_indent="  # ")
@@ -173,7 +173,7 @@ def _toml(line: str) -> Iterator[str]:
 
 
 def provider_said(failure: Failure) -> str:
-    """Status, code and message of a failure, as far as there are any, in one printable line."""
+    """Status, code and message of a failure, if it has them, in one printable line."""
     facts = [failure.attributes.get(name) for name in (semconv.ERROR_STATUS_CODE, semconv.ERROR_CODE)]
     code = " ".join(str(fact) for fact in facts if fact)
     message = str(failure.attributes.get(semconv.ERROR_MESSAGE) or "")
@@ -182,12 +182,12 @@ def provider_said(failure: Failure) -> str:
 
 
 def clip(text: str, width: int) -> str:
-    """The text in a width, its end left out if it is longer."""
+    """The text, truncated to a width."""
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def percent(share: float | None) -> str:
-    """A percentage with one digit; a dash where there is nothing to divide by."""
+    """A percentage with one digit; a dash if there are no calls."""
     return "-" if share is None else f"{100 * share:.1f} %"
 
 

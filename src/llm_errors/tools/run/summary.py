@@ -1,4 +1,4 @@
-"""The numbers of a report, computed from what has arrived. Pure: telemetry in, plain data out."""
+"""The numbers of a report, computed from the telemetry that has arrived."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from llm_errors.tools.run.telemetry import Failure, Telemetry
 
 @dataclass(frozen=True)
 class ClassRow:
-    """One class with its failures: how many, by reason, and who is notified how."""
+    """The failures of one class: their number, their reasons, and who is notified how."""
 
     rule: HandlingRule
     reasons: Counter[str]
     calls: int
-    """Calls of the whole report, of which `count` is a share."""
+    """All calls of the report, of which `count` is a share."""
 
     @property
     def error_class(self) -> ErrorClass:
@@ -28,12 +28,15 @@ class ClassRow:
 
     @property
     def count(self) -> int:
-        """Failures of the class."""
+        """The number of failures."""
         return sum(self.reasons.values())
 
     @property
     def severity(self) -> str:
-        """`page`, `ticket` or `info`. A budget of the account pages, one of the application's own is a ticket."""
+        """`page`, `ticket` or `info`.
+
+        An exhausted budget of the account pages; one of the application's own opens a ticket.
+        """
         if self.error_class is ErrorClass.CALL_BUDGET and not set(self.reasons) & set(ACCOUNT_BUDGET_REASONS):
             return "ticket"
         return self.rule.severity
@@ -50,22 +53,25 @@ class ModelRow:
 
     @property
     def calls(self) -> int:
-        """Calls that ended in an answer or in a failure."""
+        """Calls that ended with an answer or a failure."""
         return self.ok + sum(self.failed.values())
 
     @property
     def availability(self) -> float | None:
-        """1 - bad / valid: bad consumes the error budget, valid are all calls but blocked ones. None without any."""
+        """1 - bad / valid, or None without valid calls.
+
+        Bad calls consume the error budget; valid are all calls except blocked ones.
+        """
         valid = self.calls - self._total(Availability.LEFT_OUT)
         return (valid - self._total(Availability.BAD)) / valid if valid else None
 
     @property
     def success(self) -> float | None:
-        """The share of calls that ended in an answer."""
+        """The share of calls that ended with an answer."""
         return self.ok / self.calls if self.calls else None
 
     def share(self, error_class: ErrorClass) -> float | None:
-        """The share of calls that ended in a class."""
+        """The share of calls that ended with a class."""
         return self.failed.get(error_class, 0) / self.calls if self.calls else None
 
     def _total(self, kind: Availability) -> int:
@@ -74,12 +80,12 @@ class ModelRow:
 
 @dataclass
 class Summary:
-    """Everything that a report shows."""
+    """All numbers of a report."""
 
     calls: int = 0
-    """Calls that ended in an answer or in a failure."""
+    """Calls that ended with an answer or a failure."""
     cancelled: int = 0
-    """Calls that the application itself gave up."""
+    """Calls that the application cancelled."""
     in_band: int = 0
     """Failures that arrived inside a successful response."""
     classes: list[ClassRow] = field(default_factory=list)
@@ -90,9 +96,9 @@ class Summary:
     rescued: int = 0
     failed_anyway: int = 0
     examples: list[Failure] = field(default_factory=list)
-    """The first failure of each class, preferably one with a trace."""
+    """The first failure of each class, if possible one with a trace."""
     unknown: list[occurrences.Group] = field(default_factory=list)
-    """Failures that no rule names, by fingerprint."""
+    """Failures that no rule recognises, by fingerprint."""
     processes: int = 0
 
     @property
@@ -106,7 +112,7 @@ class Summary:
 
 
 def summarise(telemetry: Telemetry) -> Summary:
-    """The report's numbers as of now."""
+    """The present numbers."""
     ended = telemetry.counts(semconv.CALLS, semconv.OUTCOME)
     calls = ended[(semconv.OK,)] + ended[(semconv.ERROR,)]
     classes = list(_classes(telemetry, calls))
@@ -163,7 +169,7 @@ def _lists(attributes: Any) -> dict[str, Any]:
 
 
 def as_json(summary: Summary, telemetry: Telemetry, run: dict[str, Any]) -> dict[str, Any]:
-    """The report for machines; `run` says what was run and how it ended. Shares are numbers from 0 to 1."""
+    """The report as plain data for JSON. `run` describes the run and its end. Shares are numbers from 0 to 1."""
     return {
         "run": {**run, "processes": summary.processes},
         "calls": {
@@ -227,5 +233,5 @@ def failure_json(failure: Failure) -> dict[str, Any]:
 
 
 def moment(seconds: float) -> str:
-    """A time in UTC, as people and machines read it."""
+    """A time in UTC, in ISO format."""
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,7 +1,7 @@
-"""What has arrived from the application: counts, their course over time, and the details of failures.
+"""The telemetry that has arrived from the application: counts, counts over time, and the details of failures.
 
-Counters come as differences; everything else here is a sum of them. Memory stays bounded however long the application runs:
-of each class the newest failures are kept, and one entry per second in which something happened.
+Counters arrive as differences, and this module adds them up. Its memory is bounded: it keeps the newest failures of
+each class, and one entry per second with events.
 """
 
 from collections import Counter, OrderedDict
@@ -18,13 +18,13 @@ from llm_errors import semconv
 Attributes = Mapping[str, Any]
 
 KEPT: Final = 200
-"""How many failures of a class are kept with their details."""
+"""The maximum number of failures of a class that are kept with their details."""
 OK, CANCELLED = semconv.OK, semconv.CANCELLED
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One failed call. `at` is in seconds since the epoch; without a span the ids are empty."""
+    """One failed call. `at` is in seconds since the epoch. The ids are empty if there is no span."""
 
     at: float
     trace_id: str
@@ -43,16 +43,16 @@ class Telemetry:
     def __init__(self) -> None:
         self.processes: set[str] = set()
         self.timeline: dict[int, Counter[str]] = {}
-        """Second -> calls that ended in it: `ok`, `cancelled`, or the class of the failure."""
+        """Second -> the calls that ended in it, by `ok`, `cancelled` or class."""
         self.rescued = 0
-        """Calls that succeeded after attempts that had failed."""
+        """Calls that succeeded after failed attempts."""
         self.failed_anyway = 0
-        """Calls that failed although the SDK had tried again."""
+        """Calls that failed although the SDK had retried."""
         self._series: Counter[tuple[str, frozenset[tuple[str, Any]]]] = Counter()
         self._failures: dict[str, OrderedDict[tuple[str, str, float], Failure]] = {}
 
     def add(self, path: str, body: bytes) -> None:
-        """Take an export in. What is no export of a known signal is left out."""
+        """Add an export. Unknown signals are ignored."""
         take = {"/v1/metrics": self._add_metrics, "/v1/traces": self._add_spans, "/v1/logs": self._add_logs}.get(path)
         if take is not None:
             take(body)
@@ -68,11 +68,11 @@ class Telemetry:
 
     @property
     def calls(self) -> int:
-        """Every model call that was counted."""
+        """The number of model calls."""
         return sum(self.counts(semconv.CALLS).values())
 
     def failures(self, error_class: str | None = None) -> list[Failure]:
-        """The failures whose details are kept, in the order of time: of one class, or of all."""
+        """The failures with details, in the order of time: of one class, or of all."""
         kept = self._failures.values() if error_class is None else [self._failures.get(error_class, OrderedDict())]
         return sorted((failure for each in kept for failure in each.values()), key=lambda failure: failure.at)
 
@@ -124,7 +124,7 @@ class Telemetry:
                 self._keep(Failure(at, record.trace_id.hex(), record.span_id.hex(), attributes))
 
     def _keep(self, failure: Failure) -> None:
-        """Keep the details; a span and a log record of one failure are put together."""
+        """Keep the details. A span and a log record of the same failure are combined."""
         kept = self._failures.setdefault(failure.error_class, OrderedDict())
         identity = (failure.trace_id, failure.span_id, 0.0 if failure.span_id else failure.at)
         known = kept.get(identity)
@@ -136,7 +136,7 @@ class Telemetry:
 
 
 def read(attributes: Iterable[Any]) -> dict[str, Any]:
-    """Plain values by name; a list becomes a tuple."""
+    """Attributes as plain values. A list becomes a tuple."""
     return {a.key: _value(a.value) for a in attributes}
 
 

@@ -1,7 +1,7 @@
 """`--watch`: a live table while the application runs.
 
-On a terminal the table has the last lines of the screen to itself, and the application's output scrolls above it. Anywhere
-else it is printed again, at most every five seconds, when its numbers have changed.
+On a terminal, the table occupies the last lines of the screen, and the application's output scrolls above it. Elsewhere
+it is printed again when its numbers have changed, at most every five seconds.
 """
 
 import os
@@ -13,15 +13,15 @@ from typing import TextIO
 from llm_errors.tools.run.report import WIDTH
 
 ON_A_TERMINAL, ELSEWHERE = 0.5, 5.0
-"""Seconds between two looks at the numbers."""
+"""Seconds between two updates."""
 ROWS = 16
-"""The most lines that the table takes; of a small screen half of them at most."""
+"""The maximum number of lines of the table. On a small screen it takes at most half of the lines."""
 
 Lines = Callable[[], Iterator[str]]
 
 
 class Watch:
-    """Shows lines again and again until it is left. Use as a context manager."""
+    """Shows lines repeatedly until its `with` block ends."""
 
     def __init__(self, lines: Lines, stream: TextIO) -> None:
         self._lines, self._stream = lines, stream
@@ -59,7 +59,7 @@ class Watch:
 
 
 class Screen:
-    """The last lines of a terminal, taken out of what scrolls."""
+    """The last lines of a terminal, excluded from scrolling."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -67,7 +67,7 @@ class Screen:
         self._drawn: list[str] = []
 
     def draw(self, lines: list[str]) -> None:
-        """Draw lines below a rule, if anything has changed; the cursor stays where the application has it."""
+        """Draw lines below a rule, if anything has changed. The cursor stays where the application put it."""
         size = os.get_terminal_size(self._stream.fileno())
         rows = min(ROWS, size.lines // 2)
         if (size.lines, rows) == self._size and lines == self._drawn:
@@ -79,7 +79,7 @@ class Screen:
         self._stream.flush()
 
     def close(self) -> None:
-        """Give the lines back, empty."""
+        """Clear the lines and release them."""
         if self._size is not None:
             self._stream.write(release(*self._size))
             self._stream.flush()
@@ -91,11 +91,11 @@ def reserve(height: int, rows: int) -> str:
 
 
 def drawing(lines: list[str], height: int, rows: int) -> str:
-    """The lines in the reserved rows, and the cursor back."""
+    """Write the lines in the reserved rows, and restore the cursor."""
     drawn = [f"\x1b[{height - rows + 1 + n};1H\x1b[2K{lines[n] if n < len(lines) else ''}" for n in range(rows)]
     return "\x1b7" + "".join(drawn) + "\x1b8"
 
 
 def release(height: int, rows: int) -> str:
-    """The whole screen scrolls again."""
+    """Let the whole screen scroll again."""
     return "\x1b7" + f"\x1b[r\x1b[{height - rows + 1};1H\x1b[J" + "\x1b8"

@@ -1,14 +1,15 @@
 """Instruments the Python processes that the application starts: workers, notebook kernels, scripts.
 
-`opentelemetry-instrument` prepares the first Python process only, in its older releases. This directory stays on the
-`PYTHONPATH`, so Python imports this module at the start of each further one. Where OpenTelemetry is not installed for that
-Python, nothing happens.
+Older releases of `opentelemetry-instrument` prepare only the first Python process. This directory stays on
+`PYTHONPATH`, so Python imports this module at the start of each further process. If that Python has no OpenTelemetry,
+nothing happens.
 """
 
 import sys
 
 _MACHINERY = ("opentelemetry-instrument", "multiprocessing.resource_tracker", "multiprocessing.forkserver")
-"""Processes that never call a model: the program that instruments the application, and helpers of Python's own."""
+"""Processes that never call a model: the program that instruments the application, and Python's own helper processes.
+"""
 
 
 def _start() -> None:
