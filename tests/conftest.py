@@ -66,16 +66,17 @@ _OLD = (
 _NO_PEER_HAS_IT = "a way to uninstrument this peer"
 _HOLDS_BOTOCORE_BACK = "aiobotocore"
 LACKS: dict[str, tuple[str, ...]] = {
-    "newest": ("google.adk", "praisonaiagents", _HOLDS_BOTOCORE_BACK),
+    "newest": (*_not_in("newest"), "praisonaiagents", _HOLDS_BOTOCORE_BACK),
     "python3.10": (
-        "google.adk",
+        *_not_in("newest"),
         "praisonaiagents",
         _HOLDS_BOTOCORE_BACK,
         "3.11 and newer",
         "this major of",
         "only a newer major of the SDK",
     ),
-    "python3.13": ("google.adk", "praisonaiagents", _HOLDS_BOTOCORE_BACK),
+    "python3.13": (*_not_in("newest"), "praisonaiagents", _HOLDS_BOTOCORE_BACK),
+    "longtail": (*_not_in("longtail"), "this major of", "only a newer major of the SDK"),
     "middle": (*_not_in("middle"), *_OLD),
     "oldest": (*_not_in("oldest"), *_OLD),
     "adk": (),

@@ -129,6 +129,21 @@ SDKS: Final[tuple[Sdk, ...]] = (
     _openai_like("cerebras", "cerebras-cloud-sdk", ">=1.40,<2", "cerebras.cloud.sdk", "Cerebras", "cerebras"),
     _openai_like("writer", "writer-sdk", ">=2,<4", "writerai", "Writer", "writer"),
     _openai_like("fireworks", "fireworks-ai", ">=1,<2", "fireworks", "Fireworks", "fireworks_ai"),
+    _openai_like("perplexity", "perplexityai", ">=0.20,<1", "perplexity", "Perplexity", "perplexity"),
+    _openai_like("sambanova", "sambanova", ">=1,<2", "sambanova", "SambaNova", "sambanova"),
+    _openai_like("llama-api", "llama-api-client", ">=0.3,<1", "llama_api_client", "LlamaAPIClient", "meta"),
+    _openai_like("llama-stack", "llama-stack-client", ">=0.2,<1", "llama_stack_client", "LlamaStackClient", "llama_stack"),
+    _openai_like("zeroentropy", "zeroentropy", ">=0.1.0a1,<1", "zeroentropy", "ZeroEntropy", "zeroentropy"),
+    # Portkey calls its gateway through a copy of openai.
+    Sdk("portkey", "portkey-ai", ">=1.9,<3", "portkey_ai._vendor.openai", "openai", "stainless", "portkey",
+        clients=(Client("portkey_ai._vendor.openai._client", "OpenAI"),)),
+    # Copies of a Stainless client that are maintained by hand.
+    Sdk("zai", "zai-sdk", ">=0.1,<1", "zai", "openai", "stainless_copies", "zai",
+        clients=(Client("zai._client", "ZaiClient"), Client("zai._client", "ZhipuAiClient"))),
+    Sdk("zhipuai", "zhipuai", ">=2.1,<3", "zhipuai", "openai", "stainless_copies", "zai",
+        clients=(Client("zhipuai._client", "ZhipuAI"),)),
+    Sdk("volcengine", "volcengine-python-sdk", ">=4,<6", "volcenginesdkarkruntime", "openai", "stainless_copies",
+        "volcengine", clients=(Client("volcenginesdkarkruntime._client", "Ark", "volcengine"),)),
     Sdk("google-genai", "google-genai", ">=1.30,<4", "google.genai", "google", "google_genai", "gcp.gemini",
         raises_from=_GENAI),
     # google-genai implements interactions separately: as generated code since 2.0, as a Stainless client before.
@@ -187,6 +202,11 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("nvidia", hosts=("nvidia.com",), aliases=("nvidia_nim",)),
     Provider("hugging_face", hosts=("huggingface.co",), aliases=("huggingface",), status_page="https://status.huggingface.co"),
     Provider("sambanova", hosts=("sambanova.ai",)),
+    Provider("meta", hosts=("llama.com",), aliases=("meta_llama",)),
+    Provider("portkey", hosts=("portkey.ai",)),
+    Provider("zai", hosts=("z.ai", "bigmodel.cn"), aliases=("zhipu", "zhipuai")),
+    Provider("volcengine", hosts=("volces.com", "bytepluses.com"), aliases=("ark",)),
+    Provider("zeroentropy", hosts=("zeroentropy.dev",)),
     Provider("ibm.watsonx.ai", hosts=("ibm.com",), aliases=("watsonx",)),
     Provider("ollama", "ollama", hosts=("ollama.com",), port=11434, aliases=("ollama_chat",)),
 )  # fmt: skip

@@ -9,12 +9,18 @@ from llm_errors import providers
 from llm_errors.testing.provider import Reply
 
 MESSAGES = [{"role": "user", "content": "hi"}]
+OTHER_SHAPES = ("llama-api", "llama-stack", "zeroentropy")
+"""SDKs of the family whose answers are not openai's."""
 SDKS = {
     row.name: (row.package, row.clients[0].name, row.provider)
     for row in providers.SDKS
-    if row.family == "stainless" and row.clients[0].provider == row.provider
+    if (row.family == "stainless" and row.clients[0].provider == row.provider) or row.family == "stainless_copies"
+    if row.name not in OTHER_SHAPES
 }
-"""SDKs of one client class, which alone tells the provider: package, class, provider."""
+"""SDKs of one client class, which alone tells the provider, and copies of the family: package, class, provider."""
+WAYS = [(sdk, way) for sdk in SDKS for way in (False, True) if not (way and sdk in ("zai", "zhipuai"))]
+"""Each SDK, sync and async, if it has an async client."""
+each_way = pytest.mark.parametrize(("sdk", "asynchronous"), WAYS, ids=[f"{s}-{'async' if w else 'sync'}" for s, w in WAYS])
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
@@ -64,8 +70,7 @@ WHOLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("sdk", SDKS)
+@each_way
 @pytest.mark.parametrize(("reply", "verdict"), WHOLE, ids=range(len(WHOLE)))
 def test_whole_answers(play, sdk, reply, verdict, asynchronous):
     seen = play(maker(sdk), call(sdk), reply, asynchronous)
@@ -99,8 +104,7 @@ STREAMS = {
 }
 
 
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("sdk", SDKS)
+@each_way
 @pytest.mark.parametrize("kind", STREAMS)
 def test_streams(play, sdk, kind, asynchronous):
     reply, verdict = STREAMS[kind]
@@ -126,8 +130,7 @@ def test_groq_tells_of_a_failure_beside_the_choices(play):
     assert seen.labels["llm.call.outcome"] == "error"
 
 
-@pytest.mark.parametrize("sdk", SDKS)
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+@each_way
 def test_hidden_retries_are_counted(play, sdk, asynchronous):
     headers = {"retry-after-ms": "1", "retry-after": "0.001"}
     script = [Reply(503, headers=headers), Reply(429, headers=headers), chat()]

@@ -15,7 +15,12 @@ _CANCELLED = "builtins.CancelledError"
 _PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotImplementedError"))
 _TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError"}
 _CREDENTIALS = ("authentication method", "credential", "api_key", "api key")
-_ROOTS = frozenset(f"{row.roots[0]}.{row.clients[0].name}Error" for row in SDKS if row.family == "stainless")
+_ROOTS = frozenset(
+    f"{row.roots[0]}.{name}Error"
+    for row in SDKS
+    if row.family in ("stainless", "stainless_copies")
+    for name in (row.clients[0].name, row.clients[0].name.removesuffix("Client"))
+)
 """The root exception class of each Stainless SDK, such as `OpenAIError`. Itself raised only before a request is sent."""
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
 """Phrases in errors about too many credentials, or about other arguments that exclude each other."""
@@ -118,7 +123,7 @@ def _valid(value: Any) -> int | None:
 
 
 def _body(exc: BaseException) -> Any:
-    for name in ("body", "details", "json_body", "http_body"):
+    for name in ("body", "details", "json_body", "http_body", "json_data"):
         value = field(exc, name)
         if value is not None and not callable(value) and not _is_page(value):
             return value

@@ -32,6 +32,8 @@ NATURAL = frozenset(
         "eos",
         "eos_token",
         "end_turn",
+        "end_of_turn",
+        "end_of_message",
         "stop_sequence",
         "tool_calls",
         "tool_use",

@@ -13,6 +13,7 @@ from llm_errors.extract.data import DataReader, MediaReader, ResultsReader
 from llm_errors.extract.fields import field, is_object, items, text
 from llm_errors.extract.google import GenerateContentReader
 from llm_errors.extract.google_interactions import InteractionsReader
+from llm_errors.extract.llama import LLAMA
 from llm_errors.extract.ollama import OllamaReader
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.extract.openai_responses import ResponsesReader
@@ -25,6 +26,7 @@ CONVERSE, COHERE, COHERE_V1, OLLAMA = ConverseReader(), CohereReader(), CohereV1
 
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("choices",), CHAT),
+    (("completion_message",), LLAMA),
     (("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata"), GENERATE_CONTENT),
     (("done_reason", "done"), OLLAMA),
     (("stop_reason",), MESSAGES),

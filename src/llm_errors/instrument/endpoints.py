@@ -8,7 +8,9 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
 def address_of(url: Any) -> tuple[str | None, int | None]:
-    """Host and port of an httpx-like URL object."""
+    """Host and port of an httpx-like URL object, or of a string."""
+    if isinstance(url, str):
+        return split_address(url)
     host, port, scheme = getattr(url, "host", None), getattr(url, "port", None), getattr(url, "scheme", None)
     host = host if isinstance(host, str) and host else None
     return host, port if isinstance(port, int) else _DEFAULT_PORTS.get(str(scheme))

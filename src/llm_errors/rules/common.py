@@ -154,9 +154,9 @@ EXCEPTIONS: Final = (
     ),
     _parsing("body.json", E.UNKNOWN, "unexpected_body", "json.JSONDecodeError httpx.DecodingError"),
     _parsing("schema", E.TOOL_PROTOCOL, "schema_mismatch", "pydantic_core.ValidationError pydantic.ValidationError"),
-    _exception("sdk.timeout", E.TIMEOUT, "other", ".APITimeoutError", 0),
-    _exception("sdk.connection", E.TRANSPORT, "other", ".APIConnectionError", 0),
-    _exception("sdk.body", E.UNKNOWN, "unexpected_body", ".APIResponseValidationError", 2),
+    _exception("sdk.timeout", E.TIMEOUT, "other", ".APITimeoutError .ArkAPITimeoutError", 0),
+    _exception("sdk.connection", E.TRANSPORT, "other", ".APIConnectionError .ArkAPIConnectionError", 0),
+    _exception("sdk.body", E.UNKNOWN, "unexpected_body", ".APIResponseValidationError .ArkAPIResponseValidationError", 2),
 )
 
 CONTENT: Final = (

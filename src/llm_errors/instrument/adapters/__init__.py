@@ -9,11 +9,13 @@ from llm_errors.instrument.adapters.huggingface import HuggingFace
 from llm_errors.instrument.adapters.ollama import Ollama
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
+from llm_errors.instrument.adapters.stainless_copies import StainlessCopies
 from llm_errors.instrument.protocol import Adapter
 from llm_errors.providers import SDKS
 
 FAMILIES: dict[str, type[Adapter]] = {
     "stainless": Stainless,
+    "stainless_copies": StainlessCopies,
     "google_genai": GoogleGenai,
     "google_interactions": GoogleInteractions,
     "google_adk": GoogleAdk,

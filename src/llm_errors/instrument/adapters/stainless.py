@@ -52,6 +52,20 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
 }
 """The path endings of POST requests that are model calls. Batches, files, counts, lists and cancellations are not."""
 
+OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
+    "perplexity": {"/async/chat/completions": None},
+    "llama-api": {"/chat/completions": (CHAT, results.LLAMA)},
+    "llama-stack": {
+        "/inference/chat-completion": (CHAT, results.LLAMA),
+        "/inference/completion": (COMPLETION, results.MEDIA),
+        "/inference/embeddings": (EMBEDDINGS, results.RESULTS),
+        "/turn": ("invoke_agent", results.MEDIA),
+    },
+    "zeroentropy": {"/models/embed": (EMBEDDINGS, results.MODERATIONS), "/models/rerank": (RERANK, results.MODERATIONS)},
+    "volcengine": {"/embeddings/multimodal": (EMBEDDINGS, results.MEDIA)},
+}
+"""Path endings that mean something else in one SDK, by its name. None is no model call: it only creates a job."""
+
 _BODIES = (dict, Mapping)
 """`dict` comes first because `isinstance` with it is faster than with an abstract class."""
 _HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
@@ -73,8 +87,11 @@ def expected_of(options: Any) -> Expected:
     return (number(asked.get("n")) or 1) * prompts, told
 
 
-def _endpoint(url: str) -> tuple[str, Reader] | None:
+def _endpoint(url: str, sdk: str) -> tuple[str, Reader] | None:
     path = urlsplit(url).path.rstrip("/")
+    for ending, own in OWN_PATHS.get(sdk, {}).items():
+        if path.endswith(ending):
+            return own
     parts = path.rsplit("/", 2)
     return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
 
@@ -155,12 +172,12 @@ class Stainless(Adapter):
         native: bool = False,
         background: bool = False,
     ) -> CallInfo | None:
-        endpoint = _endpoint(url) if method.lower() == "post" else None
+        endpoint = _endpoint(url, self.row.name) if method.lower() == "post" else None
         if endpoint is None:
             return None
         split = urlsplit(url)
         default = 80 if split.scheme == "http" else 443
-        host, port = (split.hostname, split.port or default) if split.hostname else address_of(client.base_url)
+        host, port = (split.hostname, split.port or default) if split.hostname else address_of(field(client, "base_url", "_base_url"))
         names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
         by_class = next((self._provider_by_class[name] for name in names if name in self._provider_by_class), None)
         provider = by_class or provider_of_host(host, port) or self.row.provider

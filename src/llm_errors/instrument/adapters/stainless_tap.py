@@ -53,7 +53,15 @@ def _read(call: Invocation, result: Any) -> Any:
 def is_stream(result: Any) -> bool:
     """Whether the object is a stream of the SDK or a stream class of the application."""
     kind: Any = type(result)
-    return _is_kind_of_stream(kind) and hasattr(result, "_iterator")
+    return _is_kind_of_stream(kind) and _slot(result) is not None
+
+
+_SLOTS = ("_iterator", "_stream_chunks")
+"""The attribute of a stream that iterates over its chunks, in the family and in copies of it."""
+
+
+def _slot(stream: Any) -> str | None:
+    return next((name for name in _SLOTS if hasattr(stream, name)), None)
 
 
 @lru_cache(maxsize=512)
@@ -73,7 +81,9 @@ def follow(call: Invocation, stream: Any) -> None:
     call.attach_finalizer(stream)
     share_with_native_span(call, stream, stream.response)
     passing = call.follow_async if hasattr(stream, "__anext__") else call.follow
-    stream._iterator = passing(stream._iterator)
+    slot = _slot(stream)
+    assert slot is not None
+    setattr(stream, slot, passing(getattr(stream, slot)))
 
 
 def share_with_native_span(call: Invocation, holder: Any, response: Any) -> None:

@@ -30,9 +30,9 @@ STATUS: Final = (
 )  # fmt: skip
 
 EXCEPTIONS: Final = (
-    Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words(".LengthFinishReasonError"), weight=4),
+    Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words(".LengthFinishReasonError .ArkLengthFinishReasonError"), weight=4),
     Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter",
-         exceptions=words(".ContentFilterFinishReasonError"), weight=4),
+         exceptions=words(".ContentFilterFinishReasonError .ArkContentFilterFinishReasonError"), weight=4),
     Rule("openai.azure.credentials", E.AUTH, "invalid_key",
          exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip

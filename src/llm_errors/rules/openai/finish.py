@@ -23,9 +23,11 @@ def _in_both_cases(rows: Iterable[Rule]) -> Iterator[Rule]:
 
 _OWN: Final = (
     _finish("length", E.TRUNCATED, "max_tokens",
-            "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"),
+            "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"
+            " out_of_tokens"),
     _finish("length.reasoning", E.TRUNCATED, "reasoning_tokens",
-            "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete",
+            "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"
+            " out_of_tokens",
             facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window",
             "model_length model_context_window_exceeded context_length_exceeded context_window"),
