@@ -133,7 +133,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     _openai_like("sambanova", "sambanova", ">=1,<2", "sambanova", "SambaNova", "sambanova"),
     _openai_like("llama-api", "llama-api-client", ">=0.3,<1", "llama_api_client", "LlamaAPIClient", "meta"),
     _openai_like("llama-stack", "llama-stack-client", ">=0.2,<1", "llama_stack_client", "LlamaStackClient", "llama_stack"),
-    _openai_like("zeroentropy", "zeroentropy", ">=0.1.0a1,<1", "zeroentropy", "ZeroEntropy", "zeroentropy"),
+    _openai_like("zeroentropy", "zeroentropy", ">=0,<1", "zeroentropy", "ZeroEntropy", "zeroentropy"),
     # Portkey calls its gateway through a copy of openai.
     Sdk("portkey", "portkey-ai", ">=1.9,<3", "portkey_ai._vendor.openai", "openai", "stainless", "portkey",
         clients=(Client("portkey_ai._vendor.openai._client", "OpenAI"),)),
@@ -204,6 +204,7 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("sambanova", hosts=("sambanova.ai",)),
     Provider("meta", hosts=("llama.com",), aliases=("meta_llama",)),
     Provider("portkey", hosts=("portkey.ai",)),
+    Provider("llama_stack"),
     Provider("zai", hosts=("z.ai", "bigmodel.cn"), aliases=("zhipu", "zhipuai")),
     Provider("volcengine", hosts=("volces.com", "bytepluses.com"), aliases=("ark",)),
     Provider("zeroentropy", hosts=("zeroentropy.dev",)),

@@ -20,7 +20,9 @@ SDKS = {
 """SDKs of one client class, which alone tells the provider, and copies of the family: package, class, provider."""
 WAYS = [(sdk, way) for sdk in SDKS for way in (False, True) if not (way and sdk in ("zai", "zhipuai"))]
 """Each SDK, sync and async, if it has an async client."""
-each_way = pytest.mark.parametrize(("sdk", "asynchronous"), WAYS, ids=[f"{s}-{'async' if w else 'sync'}" for s, w in WAYS])
+each_way = pytest.mark.parametrize(
+    ("sdk", "asynchronous"), WAYS, ids=[f"{s}-{'async' if w else 'sync'}" for s, w in WAYS]
+)
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 

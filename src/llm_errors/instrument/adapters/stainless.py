@@ -19,6 +19,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, number, parsed, text
+from llm_errors.extract.llama import LLAMA
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.instrument.adapters import native_span
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
@@ -54,14 +55,17 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
 
 OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
     "perplexity": {"/async/chat/completions": None},
-    "llama-api": {"/chat/completions": (CHAT, results.LLAMA)},
+    "llama-api": {"/chat/completions": (CHAT, LLAMA)},
     "llama-stack": {
-        "/inference/chat-completion": (CHAT, results.LLAMA),
+        "/inference/chat-completion": (CHAT, LLAMA),
         "/inference/completion": (COMPLETION, results.MEDIA),
         "/inference/embeddings": (EMBEDDINGS, results.RESULTS),
         "/turn": ("invoke_agent", results.MEDIA),
     },
-    "zeroentropy": {"/models/embed": (EMBEDDINGS, results.MODERATIONS), "/models/rerank": (RERANK, results.MODERATIONS)},
+    "zeroentropy": {
+        "/models/embed": (EMBEDDINGS, results.MODERATIONS),
+        "/models/rerank": (RERANK, results.MODERATIONS),
+    },
     "volcengine": {"/embeddings/multimodal": (EMBEDDINGS, results.MEDIA)},
 }
 """Path endings that mean something else in one SDK, by its name. None is no model call: it only creates a job."""
@@ -177,7 +181,11 @@ class Stainless(Adapter):
             return None
         split = urlsplit(url)
         default = 80 if split.scheme == "http" else 443
-        host, port = (split.hostname, split.port or default) if split.hostname else address_of(field(client, "base_url", "_base_url"))
+        host, port = (
+            (split.hostname, split.port or default)
+            if split.hostname
+            else address_of(field(client, "base_url", "_base_url"))
+        )
         names = (c.__name__.removeprefix("Async") for c in type(client).__mro__)
         by_class = next((self._provider_by_class[name] for name in names if name in self._provider_by_class), None)
         provider = by_class or provider_of_host(host, port) or self.row.provider
