@@ -80,6 +80,7 @@ LACKS: dict[str, tuple[str, ...]] = {
     "middle": (*_not_in("middle"), *_OLD),
     "oldest": (*_not_in("oldest"), *_OLD),
     "adk": (),
+    "frameworks": (),
     "peers": ("openlit", _NO_PEER_HAS_IT),
     "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),
 }

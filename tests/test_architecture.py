@@ -14,7 +14,7 @@ from llm_errors import providers
 
 SOURCE = Path(llm_errors.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
-SDKS = {*(root for row in providers.SDKS for root in (row.package, *row.roots)), "httpx", "httpx2"}
+SDKS = {*(root for row in providers.OBSERVED for root in (row.package, *row.roots)), "httpx", "httpx2"}
 
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 

@@ -71,3 +71,18 @@ class CallRecorder(Protocol):
     def close(self, scope: Any, ending: CallOutcome) -> None:
         """The call ended."""
         ...
+
+    def agent_span(self, scope: Any = None) -> Any:
+        """The current span, or the one around a call, if it records the run of an agent or a chain; else None."""
+        ...
+
+    def open_on(self, info: CallInfo, agent: Any, create: bool) -> Any:
+        """A failure that a framework finds itself is reported: on the span of the agent while that records.
+
+        If it does not, a span is created as for `open`, if `create` says so. None if instrumentation is suppressed.
+        """
+        ...
+
+    def recovered(self, agent: Any, recovered: bool) -> None:
+        """Write on the span of the agent whether a later call replaced the failed one."""
+        ...

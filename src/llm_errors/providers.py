@@ -167,6 +167,15 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 
+FRAMEWORKS: Final[tuple[Sdk, ...]] = (
+    Sdk("openai-agents", "openai-agents", ">=0.24,<1", "agents", "", "framework", "other"),
+)  # fmt: skip
+"""Agent frameworks. They call models through the SDKs; what only they know is observed. Their patch points are listed in
+`instrument.adapters.frameworks`."""
+
+OBSERVED: Final = (*SDKS, *FRAMEWORKS)
+"""All that is patched, switched off by name and reported by `doctor`."""
+
 PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("openai", hosts=("openai.com",), backoff=60.0, status_page="https://status.openai.com"),
     Provider("azure.ai.openai", backoff=45.0, aliases=("azure", "azure_openai"), status_page="https://azure.status.microsoft",
@@ -218,14 +227,14 @@ _RAISED_ELSEWHERE: Final = {"litellm": "openai"}
 _DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | _RAISED_ELSEWHERE
 
 
-def names(sdks: Iterable[Sdk] = SDKS) -> tuple[str, ...]:
-    """The names of the SDKs, without duplicates."""
+def names(sdks: Iterable[Sdk] = OBSERVED) -> tuple[str, ...]:
+    """The names of the SDKs and frameworks, without duplicates."""
     return tuple(dict.fromkeys(sdk.name for sdk in sdks))
 
 
 def sdk(name: str) -> Sdk:
     """The first row of an SDK. Raises `KeyError` for an unknown name."""
-    for row in SDKS:
+    for row in OBSERVED:
         if row.name == name:
             return row
     raise KeyError(name)

@@ -8,7 +8,8 @@ import pytest
 
 from llm_errors import providers
 from llm_errors.instrument.adapters import FAMILIES
-from llm_errors.providers import PROVIDERS, SDKS
+from llm_errors.instrument.adapters.frameworks import TABLE
+from llm_errors.providers import FRAMEWORKS, OBSERVED, PROVIDERS, SDKS
 from llm_errors.rules import SHIPPED
 
 if sys.version_info >= (3, 11):
@@ -67,10 +68,22 @@ def test_the_exceptions_of_an_sdk_are_read_in_its_dialect(row):
 
 def test_one_distribution_s_rows_share_one_name():
     assert (
-        len({(row.name, row.distribution) for row in SDKS})
+        len({(row.name, row.distribution) for row in OBSERVED})
         == len(providers.names())
-        == len({r.distribution for r in SDKS})
+        == len({r.distribution for r in OBSERVED})
     )
+
+
+@pytest.mark.parametrize("row", FRAMEWORKS, ids=lambda row: row.name)
+def test_a_framework_has_patch_points_and_is_tested_in_the_matrix(row):
+    assert TABLE[row.name]
+    assert row.distribution in IN_THE_MATRIX
+    assert re.fullmatch(r">=\d+(\.\d+)*,<\d+(\.\d+)*", row.versions)
+
+
+def test_every_exception_of_a_framework_s_row_has_a_rule():
+    named = {n for rows in TABLE.values() for row in rows for n in (*row.limits, *row.verdicts)} - {"ValidationError"}
+    assert named <= {name.rpartition(".")[2] for rule in SHIPPED for name in rule.exceptions}
 
 
 @each_provider

@@ -14,6 +14,7 @@ from llm_errors.extract.fields import parsed
 from llm_errors.instrument import drainer, jobs
 from llm_errors.instrument.finalizers import FINALIZER, Process, StreamFinalizer
 from llm_errors.instrument.nested import NESTED, NestedCalls
+from llm_errors.instrument.runs import RUN, Run
 from llm_errors.safety import quietly, report_internal_error
 
 ACTIVE: ContextVar["Invocation | None"] = ContextVar("llm_errors_call", default=None)
@@ -73,6 +74,7 @@ class Invocation:
         "marked",
         "parsed",
         "received",
+        "run",
         "running",
         "unsettled",
         "waiting",
@@ -113,6 +115,9 @@ class Invocation:
         self._nested: NestedCalls | None = NESTED.get()
         if self._nested is not None:
             self._nested.began += 1
+        self.run: Run | None = RUN.get()  # the run of a framework around the call
+        if self.run is not None:
+            quietly("run", None, self.run.begins, scope)
         self._started = perf_counter()
         self._entered: Any = ACTIVE.set(self)
 
@@ -264,6 +269,8 @@ class Invocation:
             self._release()
         if self._nested is not None:
             self._nested.ended(evidence is not None or cancelled)
+        if self.run is not None and not cancelled:
+            quietly("run", None, self.run.ended, self.info, evidence is not None)
         self._recorder.close(self._scope, ending)
 
     def _is_only_an_error(self, evidence: Evidence) -> bool:

@@ -100,7 +100,7 @@ class Patcher:
                     target.name,
                     "llm-errors: patch target %s not found: %s",
                     target.name,
-                    _LOST.get(target.kind, _CALLS),
+                    target.lost or _LOST.get(target.kind, _CALLS),
                 )
             return
         self._put(owner, target, adapter)

@@ -53,6 +53,8 @@ class Target:
     optional: bool = False
     through: str = ""
     """For a helper that can be closed: the attribute that holds the stream."""
+    lost: str = ""
+    """What is lost if the target is missing, if the kind does not tell it."""
 
     @property
     def name(self) -> str:

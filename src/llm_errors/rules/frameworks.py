@@ -1,6 +1,6 @@
-"""Rules for exceptions that litellm and agent frameworks raise themselves, by class name: budgets, blocks, context
-overflow. The classes belong to litellm, google-adk, openai-agents, pydantic-ai, langgraph, and the model call limit of
-langchain. A name has a higher rank than a status: litellm gives these exceptions the status 400 or 422.
+"""Rules for exceptions that litellm and agent frameworks raise themselves, by class name: limits, guardrails, context
+overflow, answers that they cannot use. A name has a higher rank than a status: litellm gives these exceptions the status 400
+or 422. The facts say which limit ended a run without an exception, or what the text of an exception adds to its class.
 """
 
 from typing import Final
@@ -20,4 +20,11 @@ ROWS: Final = (
     _named("budget", E.CALL_BUDGET, "spend_limit", ".BudgetExceededError"),
     _named("policy", E.PROMPT_BLOCKED, "content_filter", ".ContentPolicyViolationError"),
     _named("context", E.BAD_REQUEST, "context_overflow", ".ContextWindowExceededError"),
-)
+    # What a tool returns is part of the next prompt; what the model gives to a tool is its output.
+    _named("guardrail.prompt", E.PROMPT_BLOCKED, "guardrail",
+           ".InputGuardrailTripwireTriggered .ToolOutputGuardrailTripwireTriggered"),
+    _named("guardrail.output", E.OUTPUT_BLOCKED, "guardrail",
+           ".OutputGuardrailTripwireTriggered .ToolInputGuardrailTripwireTriggered"),
+    _named("answer", E.TOOL_PROTOCOL, "schema_mismatch", ".ModelBehaviorError"),
+    Rule("framework.unknown_tool", E.TOOL_PROTOCOL, "unexpected_call", facts=words("unknown_tool"), kind="exception"),
+)  # fmt: skip

@@ -19,6 +19,12 @@ MODEL_OPERATIONS = frozenset(
 )  # fmt: skip
 """Values of `gen_ai.operation.name` that mean one model call, from the GenAI conventions and from peers."""
 
+AGENT_OPERATIONS = frozenset(("invoke_agent", "invoke_workflow"))
+"""Values of `gen_ai.operation.name` that mean the run of an agent."""
+_AGENT_KINDS = {"openinference.span.kind": frozenset(("AGENT", "CHAIN")),
+                "traceloop.span.kind": frozenset(("agent", "task", "workflow"))}  # fmt: skip
+"""Attributes that peers set on the span of an agent or a chain, with their values."""
+
 INFERENCE_SCOPES = ("com.anthropic.sdk.python", "logfire.openai", "logfire.anthropic")
 """Scopes in which every CLIENT span is an inference span, even if its attributes are not set yet."""
 
@@ -52,6 +58,15 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
     if attributes.get(_OPENINFERENCE_KIND) == "LLM":
         return True
     return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span)
+
+
+def is_agent(span: Span) -> bool:
+    """Whether a recording span represents the run of an agent or a chain around model calls."""
+    attributes = getattr(span, "attributes", None) if span.is_recording() else None
+    if not attributes or _scope(span) == semconv.SCOPE:
+        return False
+    operation = attributes.get(semconv.OPERATION)
+    return operation in AGENT_OPERATIONS or any(attributes.get(k) in v for k, v in _AGENT_KINDS.items())
 
 
 def is_sampled_out(span: Span) -> bool:

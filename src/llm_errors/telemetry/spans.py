@@ -28,7 +28,7 @@ class Scope:
 
     span: Span | None = None
     ambient: Span | None = None
-    """If no span records the call: the span that was current. Log records refer to it."""
+    """The span that was current, unless it records the call. If no span does, log records refer to this one."""
     own = False
     measured = False
     """Whether another instrumentation records the duration of the call."""
@@ -61,10 +61,7 @@ class Spans:
         not made current, because that would change the trace headers that the SDK sends.
         """
         context = context_api.get_current()
-        suppressed = context.get(_SUPPRESSED) or context.get(
-            _SUPPRESSED_PLAIN
-        )  # the check of `is_instrumentation_enabled`
-        if suppressed and not peers.suppresses(trace.get_current_span(context)):
+        if _is_suppressed(context):
             return None
         scope = Scope()
         try:
@@ -85,10 +82,29 @@ class Spans:
                     scope.span, scope.own = span, True
                     scope.context = trace.set_span_in_context(span, context)
                     scope.token = context_api.attach(scope.context)
-            if scope.span is None and current is not trace.INVALID_SPAN:
+            if scope.span is not current and current is not trace.INVALID_SPAN:
                 scope.ambient = current
         except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("open", error)
+        return scope
+
+    def open_on(self, info: CallInfo, agent: Span | None, create: bool) -> Scope | None:
+        """The scope of a failure that a framework finds itself: on the span of the agent while that records.
+
+        If there is none, a span is created only if `create` is true. Otherwise the failure is in metrics and log alone.
+        """
+        current = trace.get_current_span()
+        if agent is None or not agent.is_recording() or self._mode == "off":
+            if create:
+                return self.open(info)
+            agent = None
+        if _is_suppressed(context_api.get_current()):
+            return None
+        scope = Scope()
+        if agent is not None:
+            scope.span, scope.around = agent, _around(agent)
+        elif current is not trace.INVALID_SPAN:
+            scope.ambient, scope.around = current, _around(current)
         return scope
 
     def leave(self, scope: Scope) -> None:
@@ -96,6 +112,24 @@ class Spans:
         if scope.token is not None:
             context_api.detach(scope.token)
             scope.token = None  # the token would keep the whole context alive until a stream ends
+
+
+def _is_suppressed(context: Context) -> bool:
+    """Whether instrumentation is suppressed, other than by a peer that suppresses only other instrumentations."""
+    suppressed = context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN)  # the check of `is_instrumentation_enabled`
+    return bool(suppressed) and not peers.suppresses(trace.get_current_span(context))
+
+
+def agent_span(scope: Scope | None = None) -> Span | None:
+    """The current span, or the one around a call, if it records the run of an agent or a chain."""
+    around = trace.get_current_span() if scope is None else scope.ambient
+    return around if around is not None and peers.is_agent(around) else None
+
+
+def recovered(agent: Span, handled: bool) -> None:
+    """Write on the span of an agent whether a failure was followed by a success."""
+    if agent.is_recording():
+        agent.set_attribute(semconv.ERROR_RECOVERED, handled)
 
 
 @lru_cache(maxsize=256)

@@ -155,7 +155,7 @@ def sdks(_: Options) -> str:
     """The SDKs that are observed, each with the range from the oldest to the newest version of its rows."""
     rows = []
     for name in providers.names():
-        of_name = [row for row in providers.SDKS if row.name == name]
+        of_name = [row for row in providers.OBSERVED if row.name == name]
         bounds = [row.versions.split(",") for row in of_name]
         least, most = min((low for low, _ in bounds), key=_number), max((high for _, high in bounds), key=_number)
         rows.append((name, f"`{of_name[0].distribution}`", f"`{least},{most}`"))

@@ -3,6 +3,7 @@
 from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.cohere import Cohere
+from llm_errors.instrument.adapters.frameworks import Framework
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
 from llm_errors.instrument.adapters.huggingface import HuggingFace
@@ -11,7 +12,7 @@ from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.adapters.stainless_copies import StainlessCopies
 from llm_errors.instrument.protocol import Adapter
-from llm_errors.providers import SDKS
+from llm_errors.providers import OBSERVED
 
 FAMILIES: dict[str, type[Adapter]] = {
     "stainless": Stainless,
@@ -24,6 +25,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "ollama": Ollama,
     "huggingface": HuggingFace,
     "cohere": Cohere,
+    "framework": Framework,
 }
 
-ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in SDKS)
+ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in OBSERVED)

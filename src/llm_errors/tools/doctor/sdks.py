@@ -6,7 +6,7 @@ from importlib import import_module, metadata
 
 from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
-from llm_errors.instrument.protocol import Adapter
+from llm_errors.instrument.protocol import Adapter, Target
 from llm_errors.instrumentor import LLMErrorsInstrumentor
 from llm_errors.tools.doctor import log_capture, packages
 from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
@@ -49,7 +49,8 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
             continue  # an optional part of the SDK, or a part of another major
     states = {t.name: patcher.found.get(t.name, "switched off") for t in targets}
     patched = sum(state == "patched" for state in states.values())
-    moved = [t.name for t in targets if states[t.name] == "missing" and not t.optional]
+    missing = [t for t in targets if states[t.name] == "missing" and not t.optional]
+    moved = [t.name for t in missing]
     tested = " or ".join(dict.fromkeys(adapter.row.versions for adapter in adapters))
     if not patched and set(states.values()) == {"switched off"}:
         return note(f"{distribution} {version}: switched off", "See LLM_ERRORS_DISABLED_SDKS.")
@@ -58,17 +59,19 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
         return fault(f"unsupported {distribution} {version}", f"Upgrade to {distribution}{adapters[0].row.versions}.")
     if moved:
         what = f"{distribution} {version}: {patched} patch points found; not found: {', '.join(moved)}"
-        return fault(what, f"{_lost(moved)} Tested with {distribution} {tested}; please report this version.")
+        return fault(what, f"{_lost(missing)} Tested with {distribution} {tested}; please report this version.")
     if not patched:
         what = f"{distribution} {version} is installed, but cannot be imported or has none of the patch points"
         return fault(what, f"Tested with {distribution} {tested}.")
     return good(f"{distribution} {version}: {patched} patch points found")
 
 
-def _lost(moved: list[str]) -> str:
-    """What a missing patch point costs."""
-    if all(name.endswith("_sleep_for_retry") for name in moved):
+def _lost(missing: list[Target]) -> str:
+    """What missing patch points cost."""
+    if all(target.attribute == "_sleep_for_retry" for target in missing):
         return "Only retries that the SDK hides are not counted."
+    if all(target.lost for target in missing):
+        return f"Then {missing[0].lost}."
     return "Calls through them will not be observed."
 
 

@@ -1,0 +1,97 @@
+"""A run of a framework around model calls: an agent, a chain, or calls of which one replaces another that failed.
+
+While code of the framework runs, its `Run` is in the context. Every model call that begins there reports its end to it. So
+the run knows the last model call, whose answer the framework may not be able to use, and whether a failure was followed by
+a success, which is written on the span of the agent.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+from weakref import WeakValueDictionary
+
+from llm_errors.call import CallInfo, CallRecorder
+from llm_errors.extract import causes
+
+RUN: ContextVar["Run | None"] = ContextVar("llm_errors_run", default=None)
+"""The innermost run whose code runs in this context."""
+
+_COUNTED: "WeakValueDictionary[int, BaseException]" = WeakValueDictionary()
+"""The exceptions that were counted and still exist, by their `id`. One passes through every run around the first one."""
+
+
+def counted(exc: BaseException) -> bool:
+    """Whether the exception, or one that it was raised from, was counted."""
+    return any(_COUNTED.get(id(link)) is link for link in causes.chain(exc))
+
+
+def count(exc: BaseException) -> None:
+    """Remember that the exception was counted. A class without weak references is not remembered."""
+    try:
+        _COUNTED[id(exc)] = exc
+    except TypeError:
+        return
+
+
+class Run:
+    """One run, and what is known of its model calls."""
+
+    __slots__ = ("_failed", "_recorder", "_recovered", "answered", "info", "last", "limited", "parent", "span")
+
+    def __init__(self, recorder: CallRecorder, info: CallInfo) -> None:
+        self._recorder = recorder
+        self.info = info
+        """The run as a call: its limits are counted with it."""
+        self.parent = RUN.get()
+        self.span: Any = recorder.agent_span()
+        """The span of the agent, if another instrumentation or the framework records one."""
+        self.last: CallInfo | None = None
+        """The last model call that ended."""
+        self.answered = False
+        """Whether the last model call was counted without a failure."""
+        self.limited = False
+        """Whether a limit of this run was counted."""
+        self._failed = self._recovered = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Model calls that begin inside this context belong to the run."""
+        token = RUN.set(self)
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # a coroutine that is closed in another context
+                RUN.reset(token)
+
+    def begins(self, scope: Any) -> None:
+        """A model call begins. The span of the agent may have been created after the run began."""
+        if self.span is None:
+            self.span = self._recorder.agent_span(scope)
+
+    def ended(self, info: CallInfo, failed: bool) -> None:
+        """A model call ended."""
+        told = False
+        run: Run | None = self
+        while run is not None:
+            run.last, run.answered = info, not failed
+            told = run.followed(failed, told) or told
+            run = run.parent
+
+    def failed_within(self) -> None:
+        """A run inside this one reached a limit."""
+        self.followed(True, False)
+
+    def followed(self, failed: bool, told: bool) -> bool:
+        """Note a failure, or a success; whether it was written that a failure is recovered.
+
+        Only the innermost span around the failure and the success is marked. Another failure takes the mark back.
+        """
+        before, self._failed = self._failed, failed
+        if failed and self._recovered:
+            self._recovered = False
+            self._recorder.recovered(self.span, False)
+        elif before and not failed and not told and self.span is not None:
+            self._recovered = True
+            self._recorder.recovered(self.span, True)
+        return self._recovered and not failed
