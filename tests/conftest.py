@@ -79,7 +79,7 @@ LACKS: dict[str, tuple[str, ...]] = {
     "longtail": (*_not_in("longtail"), "this major of", "only a newer major of the SDK"),
     "middle": (*_not_in("middle"), *_OLD),
     "oldest": (*_not_in("oldest"), *_OLD),
-    "adk": (),
+    "adk": _not_in("adk"),
     "frameworks": (),
     "peers": ("openlit", _NO_PEER_HAS_IT),
     "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),

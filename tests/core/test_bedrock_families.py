@@ -153,6 +153,7 @@ def traced(action, **assessments):
         (AGENT, [traced("INTERVENED", outputAssessments=[MASKED_NAME]), SAID], "ok"),
         (FLOW, [FLOWN, DONE], "ok"),
         (FLOW, [FLOWN], "TRANSPORT/stream_cut"),
+        (FLOW, [FLOWN, {"flowCompletionEvent": {"completionReason": "NEW"}}], "UNKNOWN/unrecognised_finish_reason"),
         (
             TextReader(),
             [{"output": {"text": "no"}}, {"guardrail": {"action": "INTERVENED"}}],

@@ -30,6 +30,7 @@ WHOLE = [
     ("a hosted tool", response("completed", {"type": "web_search_call"}), None),
     ("a background job", response("queued"), None),
     ("cancelled by the caller", response("cancelled"), None),
+    ("replaced by the caller", incomplete("steered"), None),
     ("no status but output", {"id": "r", "output": [TEXT]}, None),
     ("token limit", incomplete("max_output_tokens"), "TRUNCATED/max_tokens"),
     ("incomplete without a reason", response("incomplete"), "TRUNCATED/max_tokens"),

@@ -5,10 +5,12 @@ from typing import Any
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer, suspect, unexpected
 from llm_errors.extract.bedrock import DIALECT
-from llm_errors.extract.fields import field
+from llm_errors.extract.fields import field, text
 from llm_errors.extract.guardrail import assessed_stage, only_masks
 
 INTERVENED = frozenset(("INTERVENED", "GUARDRAIL_INTERVENED"))
+NATURAL = frozenset(("SUCCESS", "INPUT_REQUIRED", ""))
+"""Why a flow ends, or waits, as it should."""
 
 
 def _blocked(*stage: str) -> Evidence:
@@ -84,29 +86,33 @@ class EventsReader:
 class EventsChunks:
     """The state of one stream of events. The only key of an event is its name."""
 
-    __slots__ = ("_blocked", "_content", "_last", "_wanted", "done")
+    __slots__ = ("_content", "_failed", "_last", "_wanted", "done")
 
     def __init__(self, content: tuple[str, ...], last: str = "") -> None:
         self.done = False
         self._wanted, self._last = content, last
         self._content = False
-        self._blocked: Evidence | None = None
+        self._failed: Evidence | None = None
 
     def chunk(self, chunk: Any) -> bool:
         """Read one event."""
         self._content = self._content or any(field(chunk, name) for name in self._wanted)
         guarded = field(chunk, "guardrail") or field(field(field(chunk, "trace"), "trace"), "guardrailTrace")
-        if field(guarded, "action") in INTERVENED and not self._blocked:
+        if field(guarded, "action") in INTERVENED and not self._failed:
             on_input, on_output = field(guarded, "inputAssessments"), field(guarded, "outputAssessments")
             if not only_masks([on_input, on_output]):
-                self._blocked = _blocked(*assessed_stage(on_input, on_output))
-        self.done = self.done or (bool(self._last) and field(chunk, self._last) is not None)
+                self._failed = _blocked(*assessed_stage(on_input, on_output))
+        ended = field(chunk, self._last) if self._last else None
+        self.done = self.done or ended is not None
+        reason = text(field(ended, "completionReason"), 64)
+        if reason not in NATURAL:
+            self._failed = suspect(DIALECT, "unnatural_finish", finish_reason=reason)
         return self.done
 
     def end(self) -> Answer:
-        """Judge, in this order: the action of the guardrail, an empty answer, a missing end."""
-        if self._blocked is not None:
-            return Answer(self._blocked, finish_reasons=(self._blocked.finish_reason,))
+        """Judge, in this order: a guardrail or an unhealthy end of a flow, an empty answer, a missing end."""
+        if self._failed is not None:
+            return Answer(self._failed, finish_reasons=(self._failed.finish_reason,))
         if self._wanted and not self._content and not self.done:
             return Answer(suspect(DIALECT, "empty"))
         return Answer(suspect(DIALECT, "no_end") if self._last and not self.done else None)

@@ -43,6 +43,7 @@ NATURAL = frozenset(
         "unload",
         "COMPLETE",
         "STOP",
+        "STOP_REASON_STOP",
         "TOOL_CALL",
     ]
 )

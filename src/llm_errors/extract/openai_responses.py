@@ -17,6 +17,8 @@ from llm_errors.extract.fields import field, is_json, items, text
 
 DIALECT = "openai"
 RUNNING = frozenset(("in_progress", "queued"))
+_BY_CALLER = "steered"
+"""Why an answer is incomplete that the caller replaced by another request."""
 _TERMINAL = frozenset(("response.completed", "response.failed", "response.incomplete", "response.cancelled", "error"))
 
 
@@ -48,10 +50,10 @@ def _judge(result: Any, status: str, reason: str, output: list[Any]) -> Evidence
     error = field(result, "error")
     if error is not None:
         return embedded_error(DIALECT, error if isinstance(error, str) else {"error": error}, status)
-    if status == "incomplete":
+    if status == "incomplete" and reason != _BY_CALLER:
         facts = ["unnatural_finish", *(["only_reasoning"] if _only_reasoning(output) else [])]
         return suspect(DIALECT, *facts, finish_reason=reason or status)
-    if status in RUNNING or status == "cancelled":  # a running background job, or a cancellation by the caller
+    if status in RUNNING or status in ("cancelled", "incomplete"):  # a running background job, or ended by the caller
         return None
     if status not in ("completed", ""):
         return suspect(DIALECT, "unnatural_finish", finish_reason=status)

@@ -5,7 +5,18 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-from llm_errors.rules import anthropic, bedrock, cohere, common, frameworks, google, mistral, ollama, openai
+from llm_errors.rules import (
+    anthropic,
+    bedrock,
+    cohere,
+    common,
+    frameworks,
+    google,
+    huggingface,
+    mistral,
+    ollama,
+    openai,
+)
 from llm_errors.rules._rule import Key, Rule
 
 Index = dict[Key, tuple[Rule, ...]]
@@ -29,7 +40,7 @@ def _checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
 
 
 _BY_DIALECT: Final = (openai.ROWS, anthropic.ROWS, google.ROWS, bedrock.ROWS, mistral.ROWS, cohere.ROWS, ollama.ROWS)
-SHIPPED: Final = _checked((*common.ROWS, *frameworks.ROWS, *chain.from_iterable(_BY_DIALECT)))
+SHIPPED: Final = _checked((*common.ROWS, *frameworks.ROWS, *huggingface.ROWS, *chain.from_iterable(_BY_DIALECT)))
 INDEX: Final = index(SHIPPED)
 DIALECTS: Final = frozenset(dialect for row in SHIPPED for dialect in row.dialects)
 """The wire dialects with rules. An unknown dialect is treated as openai."""

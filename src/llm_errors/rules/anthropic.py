@@ -15,6 +15,58 @@ from llm_errors.taxonomy import ErrorClass as E
 _DIALECT = Dialect("anthropic")
 _code, _status, _finish, _says = _DIALECT.code, _DIALECT.status, _DIALECT.finish, _DIALECT.says
 
+NAMED: Final = (
+    # The codes that the SDK has a class for, most of them of the administration's APIs.
+    _code("named.denied", E.AUTH, "permission_denied",
+          "api_key_scope_missing approval_required grant_required provider_not_allowed workspace_policy_violation"
+          " organization_level_scoped_api_key_required organization_not_eligible organization_not_enrolled_in_beta"
+          " organization_type_not_supported parent_organization_required cmek_not_approved storage_not_approved"
+          " compliance_configuration_restricted sandbox_egress_restricted email_domain_not_allowed"
+          " environment_create_disabled environment_update_disabled human_review_not_available"
+          " workspace_human_review_disabled claude_code_key_creator_not_member claude_tag_writes_not_enabled"
+          " spend_limits_admin_api_writes_not_enabled rbac_group_grants_owner_access"
+          " rbac_group_owner_access_unconfirmed cannot_invite_emails_with_unverified_domains"
+          " cannot_remove_last_member cannot_sign_out_managed_member cannot_sign_out_membership_admin"
+          " cannot_sign_out_owner cannot_sign_out_primary_owner cannot_sign_out_privileged_member cannot_sign_out_self",
+          weight=1),
+    _code("named.region", E.AUTH, "region", "region_not_supported unsupported_region", weight=1),
+    _code("named.billing", E.CALL_BUDGET, "billing",
+          "user_profile_billing_not_authorized user_profile_not_billable", weight=1),
+    _code("named.resource", E.NOT_FOUND, "resource",
+          "environment_not_found external_key_not_found file_expired rbac_group_managed_settings_not_found"
+          " rbac_group_not_found rbac_role_not_found slack_channel_set_up_environment_not_found"
+          " user_profile_not_found", weight=1),
+    _code("named.history", E.BAD_REQUEST, "malformed_history",
+          "compaction_block_ambiguous compaction_block_misplaced compaction_content_mismatch"
+          " compaction_incomplete_turn compaction_signature_invalid compaction_too_many_tool_references"
+          " compaction_tool_changes_mismatch thread_fingerprint_mismatch", weight=1),
+    _code("named.unsupported", E.BAD_REQUEST, "unsupported",
+          "bundle_attachment_not_supported claude_code_version_too_old cmek_feature_unsupported file_not_downloadable"
+          " request_body_encoding_unsupported thread_unsupported_request unsupported_charset", weight=1),
+    _code("named.parameter", E.BAD_REQUEST, "invalid_parameter",
+          "external_key_provider_mismatch invalid_config_type_change invalid_metadata invalid_storage_arn"
+          " request_body_encoding_invalid slack_channel_set_up_settings_refused", weight=1),
+    _code("named.precondition", E.BAD_REQUEST, "failed_precondition",
+          "already_member bundle_on_call cmek_key_disabled cmek_key_network_blocked compaction_nothing_to_summarize"
+          " environment_archived external_key_in_workspace_policy external_key_validation_failed"
+          " external_storage_in_use external_storage_in_workspace_policy external_storage_not_available"
+          " gcp_project_not_verified human_review_on_with_external_storage invite_already_exists"
+          " key_profile_mismatch org_api_key_limit_exceeded org_member_limit_exceeded"
+          " rbac_group_order_limit_exceeded scan_failed settings_document_limit_exceeded"
+          " settings_history_limit_exceeded storage_attach_limit_reached storage_not_attachable"
+          " storage_profile_mismatch storage_profile_still_required storage_verification_failed"
+          " thread_already_continued thread_continue_in_flight transcripts_storage_required user_profile_required"
+          " workspace_api_key_limit_exceeded workspace_member_limit_exceeded", weight=1),
+    _code("named.conflict", E.SERVER, "conflict",
+          "concurrent_membership_change external_key_changed gcp_project_controlled_by_another_organization"
+          " plugin_name_taken scan_pending skill_name_taken skill_read_blocked_undecryptable"
+          " slack_channel_set_up_settings_conflict storage_already_registered storage_attached_during_archive"
+          " storage_changed_concurrently storage_in_use workspace_changed_concurrently", weight=1),
+    _code("named.unavailable", E.SERVER, "unavailable",
+          "authorization_check_unavailable external_key_validation_timed_out registration_pending"
+          " workspace_created_incomplete", weight=1),
+    _code("named.timeout", E.TIMEOUT, "write", "request_body_timeout", weight=1),
+)  # fmt: skip
 
 CODES: Final = (
     _status("key", E.AUTH, "invalid_key", 401, "authentication_error"),
@@ -49,6 +101,7 @@ CODES: Final = (
     _code("precondition", E.BAD_REQUEST, "failed_precondition", "heartbeat_precondition_failed"),
     _code("conflict", E.SERVER, "conflict",
           "conflict_error memory_path_conflict_error memory_precondition_failed_error"),
+    *NAMED,
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter", "invalid_request_error", generic=True),
     # Servers of this dialect send this type with any status.
     _code("generic.server", E.SERVER, "internal", "api_error", generic=True),

@@ -156,6 +156,7 @@ EXCEPTIONS: Final = (
     _parsing("schema", E.TOOL_PROTOCOL, "schema_mismatch", "pydantic_core.ValidationError pydantic.ValidationError"),
     _exception("sdk.timeout", E.TIMEOUT, "other", ".APITimeoutError .ArkAPITimeoutError", 0),
     _exception("sdk.connection", E.TRANSPORT, "other", ".APIConnectionError .ArkAPIConnectionError", 0),
+    _exception("sdk.no_response", E.TRANSPORT, "disconnected", ".NoResponseError", 0),
     _exception(
         "sdk.body", E.UNKNOWN, "unexpected_body", ".APIResponseValidationError .ArkAPIResponseValidationError", 2
     ),

@@ -87,14 +87,15 @@ FINISH: Final = (
     _finish("failed", E.SERVER, "other", "failed"),
 )
 
+# Interactions write the reasons in lower case.
 BLOCK: Final = (
-    _block("safety", "safety", "SAFETY"),
-    _block("blocklist", "blocklist", "BLOCKLIST"),
-    _block("prohibited", "prohibited_content", "PROHIBITED_CONTENT"),
-    _block("image", "image_safety", "IMAGE_SAFETY"),
+    _block("safety", "safety", "SAFETY safety"),
+    _block("blocklist", "blocklist", "BLOCKLIST blocklist"),
+    _block("prohibited", "prohibited_content", "PROHIBITED_CONTENT prohibited_content"),
+    _block("image", "image_safety", "IMAGE_SAFETY image_safety"),
     _block("model_armor", "guardrail", "MODEL_ARMOR"),
     _block("jailbreak", "jailbreak", "JAILBREAK"),
-    _block("other", "other", "OTHER BLOCKED_REASON_UNSPECIFIED BLOCK_REASON_UNSPECIFIED"),
+    _block("other", "other", "OTHER other BLOCKED_REASON_UNSPECIFIED BLOCK_REASON_UNSPECIFIED"),
 )
 
 OTHERS: Final = (
@@ -102,6 +103,14 @@ OTHERS: Final = (
     Rule("google.block.unrecognised", E.PROMPT_BLOCKED, "other", dialects=_DIALECT.only, facts=words("blocked"), kind="finish_reason"),
     Rule("google.image.filtered", E.OUTPUT_BLOCKED, "image_safety", dialects=_DIALECT.only, facts=words("image_filtered")),
     Rule("google.stream.garbled", E.UNKNOWN, "unexpected_body", exceptions=words("google.genai.UnknownApiResponseError"), weight=4),
+    # What the SDK's automatic function calling finds wrong with the arguments that the model chose, or with a function.
+    Rule("google.call.arguments", E.TOOL_PROTOCOL, "invalid_arguments",
+         exceptions=words("google.genai.UnknownFunctionCallArgumentError google.genai.FunctionInvocationError"), weight=4),
+    Rule("google.call.unsupported", E.BAD_REQUEST, "unsupported",
+         exceptions=words("google.genai.UnsupportedFunctionError"), weight=4),
+    # It replaces the error that interrupted a continued interaction, which is its cause.
+    Rule("google.continuation", E.SERVER, "other",
+         exceptions=words("google.genai.ContinuationInterruptedError"), wrapper=True),
     Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_DIALECT.only, status=frozenset({400}), says=(
          "exceeds the maximum number of tokens", "input token count", "context length", "prompt is too long"), weight=2),
     _said("history", E.BAD_REQUEST, "malformed_history", {400}, "number of function response parts", "comes immediately after a",

@@ -36,5 +36,10 @@ LINES: Final = (
          dialects=_DIALECT.only, exceptions=words("pydantic_core.ValidationError"), embedded=True, weight=5),
 )  # fmt: skip
 
-_OWN: Final = (*TEXTS, *LINES)
+REFUSED: Final = (
+    # The SDK asks for what is missing before it sends anything.
+    Rule("ollama.refused", E.BAD_REQUEST, "invalid_parameter", exceptions=words("ollama.RequestError"), weight=4),
+)
+
+_OWN: Final = (*TEXTS, *LINES, *REFUSED)
 ROWS: Final = (*_OWN, *_DIALECT.adopt(openai.SHARED, _OWN))

@@ -33,6 +33,8 @@ EXCEPTIONS: Final = (
     Rule("openai.parse.length", E.TRUNCATED, "max_tokens", exceptions=words(".LengthFinishReasonError .ArkLengthFinishReasonError"), weight=4),
     Rule("openai.parse.filter", E.OUTPUT_BLOCKED, "content_filter",
          exceptions=words(".ContentFilterFinishReasonError .ArkContentFilterFinishReasonError"), weight=4),
+    Rule("openai.together.download", E.TRANSPORT, "other", exceptions=words("together.DownloadError"), weight=2),
+    Rule("openai.together.file", E.BAD_REQUEST, "invalid_parameter", exceptions=words("together.FileTypeError"), weight=2),
     Rule("openai.azure.credentials", E.AUTH, "invalid_key",
          exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip

@@ -1,0 +1,161 @@
+"""What is asked of each SDK: a row per SDK, with the probe for each kind of field."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from llm_errors.providers import SDKS
+from tests.completeness import probes, service_models
+from tests.completeness.probes import Probe
+from tests.completeness.walking import Value
+
+_REASONS = r"\.(finish|stop|done|block|blocked|incomplete)_?[rR]eason$"
+"""Fields that tell why an answer ended, or was not given. Each must have a probe, or be named as out of scope."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Where an SDK declares what it knows, and how each of it is tried.
+
+    `distribution` is the SDK's, as in `providers`. `errors` and `types` are modules, with `.*` for all below them; those that
+    a release does not have are left out. `asked` pairs a pattern for `Class.field` with a probe; the first match counts.
+    `beside` names what is out of scope, as the name of an exception, `Class.field` or a value of it, with the reason.
+    """
+
+    distribution: str
+    errors: tuple[str, ...]
+    types: tuple[str, ...] = ()
+    asked: tuple[tuple[str, Probe], ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
+    declared: Callable[[], Iterable[tuple[Value, Probe | None]]] = tuple
+    """What the SDK declares elsewhere than in types, with the probe of each value."""
+
+    @cached_property
+    def wanted(self) -> re.Pattern[str]:
+        """Which fields are looked at."""
+        return re.compile("|".join((_REASONS, *(pattern for pattern, _ in self.asked))))
+
+    def probe(self, name: str) -> Probe | None:
+        """How the values of a field are tried; None if nobody has said how."""
+        return next((probe for pattern, probe in self.asked if re.search(pattern, name)), None)
+
+
+_CHAT = (_REASONS, probes.chat("openai"))
+_MESSAGE = (r"^(Beta|Parsed|Raw)*Message\w*\.stop_reason$", probes.messages)
+_RESPONSES = (
+    (r"^(Beta|Parsed)*Response\.status$", probes.response_status),
+    (r"^(Beta|Parsed)*ResponseError\.code$", probes.code("openai")),
+    (r"^IncompleteDetails\.reason$", probes.response_reason),
+)
+_WEBHOOK = "raised by the application's own check of a webhook, outside any model call"
+_REALTIME = "of realtime sessions, which are not observed"
+_COMMAND = "of the command line"
+
+
+def _stainless(
+    distribution: str, package: str, *asked: tuple[str, Probe], beside: Mapping[str, str] | None = None
+) -> Vocabulary:
+    return Vocabulary(distribution, (package,), (f"{package}.types.*",), (*asked, _CHAT), beside or {})
+
+
+_OWN = (
+    _stainless(
+        "openai",
+        "openai",
+        *_RESPONSES,
+        beside={
+            "InvalidWebhookSignatureError": _WEBHOOK,
+            "WebSocketConnectionClosedError": _REALTIME,
+            "WebSocketQueueFullError": _REALTIME,
+            "IncompleteDetails.reason = 'run_cancelled'": "the application itself ended the run of an assistant",
+        },
+    ),
+    Vocabulary(
+        "anthropic",
+        ("anthropic", "anthropic.types.*"),
+        ("anthropic.types.*",),
+        (
+            (r"^(Beta|Parsed|Raw)*(Message|Delta)\w*\.stop_reason$", probes.messages),
+            (r"^\w*ErrorDetails\.error_code$", probes.code("anthropic")),
+            (r"^(?!\w*(ToolResult|ManagedAgents))\w+Error(Object)?\.type$", probes.code("anthropic")),
+        ),
+        {
+            "APIWebhookValidationError": _WEBHOOK,
+            "RetryableError": "an application's own middleware asks for a retry with it",
+        },
+    ),
+    _stainless("fireworks-ai", "fireworks", _MESSAGE),
+    Vocabulary(
+        "google-genai",
+        ("google.genai.errors", "google.genai._gaos.errors", "google.genai._interactions"),
+        ("google.genai.types", "google.genai._gaos.types.*", "google.genai._interactions.types.*"),
+        (
+            (r"\.finish_reason$", probes.gemini_finish),
+            (r"\.block_reason$", probes.gemini_block),
+            (r"^Interaction\.status$", probes.interaction),
+        ),
+    ),
+    Vocabulary(
+        "mistralai",
+        ("mistralai.client.errors", "mistralai.models"),
+        ("mistralai.client.models.*", "mistralai.models.*"),
+        ((r"\.finish_reason$", probes.chat("mistral")),),
+    ),
+    Vocabulary(
+        "openrouter",
+        ("openrouter.errors",),
+        ("openrouter.components.*",),
+        (
+            (r"^\w*Responses\w*\.status$", probes.response_status),
+            (r"^BodyMessage\.stop_reason$", probes.messages),
+            (r"^IncompleteDetails\.reason$", probes.response_reason),
+            (r"\.finish_reason$", probes.chat("openai")),
+        ),
+    ),
+    Vocabulary(
+        "cohere",
+        ("cohere.errors", "cohere.core", "cohere"),
+        ("cohere.types.*", "cohere.v2.types.*"),
+        (
+            (r"^(V2\w+|ChatMessageEndEventDelta|ParseResponse)\.finish_reason$", probes.cohere),
+            (r"\.finish_reason$", probes.cohere_v1),
+        ),
+    ),
+    Vocabulary("ollama", ("ollama", "ollama._types")),
+    Vocabulary(
+        "huggingface-hub",
+        ("huggingface_hub.errors",),
+        ("huggingface_hub.inference._generated.types.*",),
+        ((r"^TextGeneration\w+\.finish_reason$", probes.generated_text), _CHAT),
+        {
+            "CLIError": _COMMAND,
+            "CLIExtensionInstallError": _COMMAND,
+            "ConfirmationError": _COMMAND,
+        },
+    ),
+    Vocabulary(
+        "botocore",
+        ("botocore.exceptions",),
+        beside={
+            "WaiterError": "of polling, which is no model call",
+            "CapacityNotAvailableError": "botocore itself catches it",
+            "BotoCoreError": "the root of what botocore raises itself: the class below it decides",
+            "ClientError": "the root of what services answer: its code decides",
+            "EventStreamError": "the same in an event stream",
+        },
+        declared=service_models.declared,
+    ),
+    Vocabulary("aiobotocore", ("aiobotocore.response",)),
+    Vocabulary("google-adk", ("google.adk.errors.*", "google.adk.agents.invocation_context")),
+)
+_FAMILY = ("stainless", "stainless_copies")
+VOCABULARIES = (
+    *_OWN,
+    *(
+        _stainless(row.distribution, row.package)
+        for row in SDKS
+        if row.family in _FAMILY and row.distribution not in {own.distribution for own in _OWN}
+    ),
+)
+"""The rows. A Stainless SDK with nothing but OpenAI's finish reasons needs none of its own."""
