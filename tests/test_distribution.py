@@ -72,6 +72,9 @@ def test_the_wheel_holds_the_package_with_type_marker_and_pages_and_no_tests(bui
     pages = {f"llm_errors/docs/{path.name}" for path in (ROOT / "src/llm_errors/docs").glob("*.md")}
     assert pages
     assert pages <= set(names)
+    assert {
+        f"llm_errors/monitoring/collector_files/{name}.yaml" for name in ("agent", "gateway", "short-lived")
+    } <= set(names)
     assert {n.split("/")[0] for n in names} == {"llm_errors", f"llm_errors-{__version__}.dist-info"}
 
 

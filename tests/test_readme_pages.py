@@ -24,6 +24,7 @@ REPOSITORY = "https://github.com/llm-errors/llm-errors/blob/main/"
 RAW = "https://raw.githubusercontent.com/llm-errors/llm-errors/main/"
 OTHER_ADDRESSES = ("https://semver.org/", "https://github.com/llm-errors/llm-errors/security/advisories/new")
 LANGUAGES = {"python", "toml", "console", "text", "yaml"}
+CLUSTER = ("kubectl", "helm", "docker")  # tests/monitoring/test_kubernetes_page.py looks at what they are given
 VARIABLES = re.compile(r"OTEL_[A-Z_]+|DJANGO_SETTINGS_MODULE")
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
@@ -91,7 +92,7 @@ def test_every_other_line_is_of_a_known_kind(page: Path) -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for line in lines(page):
         program, *words = shlex.split(line)
-        assert program in ("llm-errors", "pip", "export", "opentelemetry-instrument"), line
+        assert program in ("llm-errors", "pip", "export", "opentelemetry-instrument", *CLUSTER), line
         if program == "export":
             assert all(VARIABLES.fullmatch(word.partition("=")[0]) for word in words), line
         for extra in re.findall(r"llm-errors\[(\w+)\]", line):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Collector, Prometheus, promtool, Alertmanager, amtool and the compose file checker from their Go modules into
-# .cache/stack/bin. A binary that is there in the pinned version is kept, so a second run takes a second.
+# Builds the Collector, Prometheus, promtool, Alertmanager, amtool, kustomize and the compose file checker from their Go
+# modules into .cache/stack/bin, and unpacks the Prometheus operator's resource definitions beside it. What is there in the
+# pinned version is kept, so a second run takes a second.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -92,10 +93,27 @@ build_compose_check() {
   (cd "$cache/src/compose-go" && go build "${small[@]}" -o "$bin/compose-check" ./cmd)
 }
 
+build_kustomize() {
+  (cd / && GOBIN=$bin go install "${small[@]}" "sigs.k8s.io/kustomize/kustomize/v5@$KUSTOMIZE")
+}
+
+# Not a program: the schemas of ServiceMonitor, PrometheusRule and the like.
+unpack_operator_resources() {
+  module_source github.com/prometheus-operator/prometheus-operator "$PROMETHEUS_OPERATOR" "$cache/src/operator"
+  rm -rf "$cache/resources" && mkdir -p "$cache/resources" || return
+  cp "$cache"/src/operator/example/prometheus-operator-crd/*.yaml "$cache/resources/"
+}
+
 mkdir -p "$bin" "$cache/tools"
 part "$collector $(sha256sum <"$manifest" | cut -c1-12)" build_collector otelcol
 part "$PROMETHEUS" build_prometheus prometheus promtool
 part "$ALERTMANAGER" build_alertmanager alertmanager amtool
 part "$COMPOSE_GO" build_compose_check compose-check
+part "$KUSTOMIZE" build_kustomize kustomize
+if [ "$(cat "$cache/resources/version" 2>/dev/null)" != "$PROMETHEUS_OPERATOR" ]; then
+  need_go
+  unpack_operator_resources || fail "the Prometheus operator's resource definitions could not be unpacked."
+  printf '%s' "$PROMETHEUS_OPERATOR" >"$cache/resources/version"
+fi
 rm -rf "$cache/src"
 say "ready  $bin"

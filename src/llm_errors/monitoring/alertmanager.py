@@ -37,7 +37,7 @@ def resource(options: Options) -> dict[str, Any]:
     return {
         "apiVersion": "monitoring.coreos.com/v1alpha1",
         "kind": "AlertmanagerConfig",
-        "metadata": {"name": "llm-errors", "labels": {"app.kubernetes.io/name": "llm-errors"}},
+        "metadata": {"name": options.resource, "labels": {"app.kubernetes.io/name": "llm-errors"}},
         "spec": {
             "route": {**ours, "routes": [_operator_route(route) for route in routing.routes(options)]},
             "inhibitRules": [_operator_inhibition(rule) for rule in routing.inhibitions(options)],

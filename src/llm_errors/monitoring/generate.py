@@ -13,6 +13,7 @@ from typing import Any
 from llm_errors.monitoring import (
     alertmanager,
     grafana_alerting,
+    kubernetes,
     provisioning,
     readme,
     rules,
@@ -25,9 +26,10 @@ from llm_errors.monitoring.marker import MARKER, is_generated
 from llm_errors.monitoring.options import Options
 
 PIPELINE = "collector/llm-pipeline.rules.yml"
-"""In a checkout it lies beside the Collector's configuration instead."""
-OWNED = ("prometheus", "grafana", "provisioning", "slo", "runbooks", "collector")
+OWNED = ("prometheus", "grafana", "provisioning", "slo", "runbooks", "collector", "kubernetes")
 """Folders where a generated file that is not generated any more is left over."""
+_IN_CHECKOUT = {PIPELINE: "collector-config/llm-pipeline.rules.yml", "kubernetes": "collector-config/kubernetes"}
+"""What lies beside the Collector's configuration in a checkout, by its path elsewhere."""
 
 
 def header(options: Options, *notes: str) -> str:
@@ -37,7 +39,7 @@ def header(options: Options, *notes: str) -> str:
 
 
 def without_sdk(options: Options) -> dict[str, str]:
-    """The files that need no Grafana SDK, by path below the output folder."""
+    """The files that need no Grafana SDK, by path below the output folder; raises `OSError`."""
     documents: dict[str, tuple[Any, ...]] = {
         "prometheus/llm-errors.rules.yml": (rules.rule_file(options),),
         "prometheus/prometheusrule.yml": (
@@ -77,7 +79,8 @@ def without_sdk(options: Options) -> dict[str, str]:
             f"Run sloth with --default-slo-period={options.window}.",
         ),
     }
-    return {path: yaml_text.dump(document, header(options, *notes)) for path, (document, *notes) in documents.items()}
+    texts = {path: yaml_text.dump(document, header(options, *notes)) for path, (document, *notes) in documents.items()}
+    return texts | kubernetes.files(options, {})
 
 
 def with_sdk(options: Options) -> dict[str, str]:
@@ -85,7 +88,9 @@ def with_sdk(options: Options) -> dict[str, str]:
     from llm_errors.monitoring.dashboards import build, panels, text  # the SDK is an extra
 
     built = build(options)
+    boards = {board["uid"]: text(board) for board in built.values()}
     files = {f"grafana/{uid}.json": text(board) for uid, board in built.items()}
+    files.update(kubernetes.files(options, boards))  # the same as without, and the dashboards
     managed = grafana_alerting.managed(options, panels(built))
     note = f"Needs Grafana {grafana_alerting.MINIMUM_VERSION} or newer, and the recording rules in Prometheus."
     files["provisioning/alerting/grafana-alerting.yml"] = yaml_text.dump(managed, header(options, note))
@@ -100,10 +105,15 @@ def beside(out: Path, options: Options) -> dict[str, str]:
 
 def placed(texts: Mapping[str, str], out: Path, *, own: bool) -> dict[Path, str]:
     """The files by their path on disk; `own` is the folder of a checkout."""
-    return {
-        Path("collector-config", Path(path).name) if own and path == PIPELINE else out / path: text
-        for path, text in texts.items()
-    }
+    return {location(path, out, own=own): text for path, text in texts.items()}
+
+
+def location(path: str, out: Path, *, own: bool) -> Path:
+    """Where a file or folder of the set lies on disk."""
+    for name, place in _IN_CHECKOUT.items() if own else ():
+        if path == name or path.startswith(f"{name}/"):
+            return Path(place + path.removeprefix(name))
+    return out / path
 
 
 def refuse_foreign(files: Mapping[Path, str]) -> None:
@@ -120,9 +130,10 @@ def drift(files: Mapping[Path, str]) -> list[str]:
     return missing + [f"differs: {path}" for path, text in present if path.read_bytes() != text.encode()]
 
 
-def left_over(files: Mapping[Path, str], out: Path) -> list[str]:
+def left_over(files: Mapping[Path, str], out: Path, *, own: bool) -> list[str]:
     """One line per file that an earlier version generated and this one does not."""
-    present = (path for folder in OWNED for path in sorted((out / folder).rglob("*")) if path.is_file())
+    folders = (location(folder, out, own=own) for folder in OWNED)
+    present = (path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
     return [f"left over: {path}" for path in present if path not in files and is_generated(path.read_bytes())]
 
 

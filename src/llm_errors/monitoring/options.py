@@ -114,6 +114,11 @@ class Options:
         return tuple(dict.fromkeys((self.service_label, *WHERE, *self.extra_labels)))
 
     @property
+    def resource(self) -> str:
+        """Name of the set's resources in Kubernetes, and the start of the names of those with several."""
+        return f"llm-errors-{self.name.lower().replace('_', '-')}".rstrip("-")
+
+    @property
     def window(self) -> str:
         """The budget's period as a PromQL duration."""
         return f"{self.window_days}d"

@@ -6,6 +6,7 @@ from typing import Final
 
 from llm_errors.monitoring.alerts import every_alert
 from llm_errors.monitoring.arguments import OptionError
+from llm_errors.monitoring.kubernetes import pages as kubernetes
 from llm_errors.monitoring.markdown import table
 from llm_errors.monitoring.options import Options
 from llm_errors.taxonomy import FINAL_REASONS, HANDLING, REASONS, Availability, ErrorClass, HandlingRule
@@ -44,6 +45,8 @@ BLOCKS: Final[Blocks] = {
     "taxonomy": taxonomy,
     "reasons": reasons,
     "alerts": alerts,
+    "kubernetes-sizes": kubernetes.sizes,
+    "kubernetes-queues": kubernetes.bridged,
 }
 _MARKER: Final = re.compile(r"^<!-- /?generated:([\w-]+) -->$", re.MULTILINE)
 

@@ -65,6 +65,9 @@ def prometheus_rule(options: Options) -> dict[str, Any]:
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",
-        "metadata": {"name": "llm-errors", "labels": {"app.kubernetes.io/name": "llm-errors", "role": "alert-rules"}},
+        "metadata": {
+            "name": options.resource,
+            "labels": {"app.kubernetes.io/name": "llm-errors", "role": "alert-rules"},
+        },
         "spec": {"groups": groups(options)},
     }

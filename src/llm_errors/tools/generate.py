@@ -95,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
         checked = f"; checked by {' and '.join(asked)}" if asked else ""
         print(f"{len(files)} files written, below {out}" + "".join(f" and {page}" for page in pages) + checked)
         return 0
-    found = generate.drift(files) + ([] if args.no_dashboards else generate.left_over(files, out))
+    found = generate.drift(files) + ([] if args.no_dashboards else generate.left_over(files, out, own=own))
     for line in found:
         print(line)
     return 1 if found else 0

@@ -230,6 +230,13 @@ def test_without_a_launcher_nothing_can_be_started(sound, faults, monkeypatch):
     assert any(line.startswith("opentelemetry-instrument is not installed") for line in faults())
 
 
+def test_a_process_that_the_kubernetes_operator_has_injected_needs_no_launcher(sound, diagnosed, monkeypatch):
+    monkeypatch.setattr(packages, "launcher", lambda: None)
+    folder = "/otel-auto-instrumentation-python"
+    sound(PYTHONPATH=f"{folder}/opentelemetry/instrumentation/auto_instrumentation:/app:{folder}")
+    assert [f["grade"] for f in diagnosed() if f"PYTHONPATH has {folder}" in f["what"]] == ["good"]
+
+
 def test_a_set_up_in_code_is_told_that_nothing_is_exported_without_providers(sound, diagnosed, hide, capsys):
     sound()
     hide("opentelemetry-distro")

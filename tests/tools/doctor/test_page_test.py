@@ -26,3 +26,12 @@ def test_the_call_prints_its_class(provider, reply, wanted):
 def test_without_the_launcher_the_remedy_is_named(monkeypatch):
     monkeypatch.setattr(packages, "launcher", lambda: None)
     assert "llm-errors[otlp]" in page_test.run("openai").remedy
+
+
+def test_where_the_kubernetes_operator_starts_opentelemetry_the_call_needs_no_launcher(monkeypatch, provider):
+    injected = "/otel/opentelemetry/instrumentation/auto_instrumentation"
+    monkeypatch.setattr(packages, "launcher", lambda: None)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([injected, *sys.path]))
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", provider([NO_MODEL]).url + "/v1")
+    assert "ended in NOT_FOUND" in page_test.run("openai").what

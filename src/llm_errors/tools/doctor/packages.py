@@ -1,5 +1,6 @@
 """Whether this environment has what `opentelemetry-instrument` needs, in versions that fit together."""
 
+import os
 import re
 import sys
 import sysconfig
@@ -14,6 +15,7 @@ LAUNCHER = "opentelemetry-instrument"
 INSTALL = "pip install 'llm-errors[otlp]'"
 PROVIDERS = "nothing is exported unless the application's own code sets up providers and exporters"
 _BY_US = "llm-errors"
+_INJECTED = "opentelemetry/instrumentation/auto_instrumentation"
 
 
 def examine(in_code: bool = False) -> Iterator[Finding]:
@@ -77,7 +79,17 @@ def launcher() -> str | None:
     return which(LAUNCHER)
 
 
+def injected() -> str:
+    """Where OpenTelemetry is started from in every Python process of this environment, as the Kubernetes operator
+    arranges it by `PYTHONPATH`; empty if it is not."""
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return next((entry for entry in entries if entry.rstrip("/").endswith(_INJECTED)), "")
+
+
 def _launcher() -> Iterator[Finding]:
+    if injected():
+        yield good(f"every Python process here starts OpenTelemetry: PYTHONPATH has {injected()}")
+        return
     found = launcher()
     own = {Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))}
     start = f"Start the application with it: {LAUNCHER} python app.py. Started otherwise, {PROVIDERS}."

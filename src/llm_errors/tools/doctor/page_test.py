@@ -36,9 +36,11 @@ CALLS: dict[str, Callable[[], None]] = {"openai": _openai, "anthropic": _anthrop
 def run(sdk: str) -> Finding:
     """Make the call in a process of its own, instrumented as the application is, and say how it ended."""
     launcher = packages.launcher()
-    if launcher is None:
+    if launcher is None and not packages.injected():
         return fault("opentelemetry-instrument is not installed", packages.INSTALL)
-    command = [launcher, sys.executable, "-m", "llm_errors.tools.doctor.page_test", sdk]
+    command = [sys.executable, "-m", "llm_errors.tools.doctor.page_test", sdk]
+    if launcher and not packages.injected():
+        command.insert(0, launcher)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     ended = done.stdout.strip().splitlines()[-1:] or [f"nothing: {done.stderr.strip().splitlines()[-1:]}"]
     if ended == [ErrorClass.NOT_FOUND.value]:

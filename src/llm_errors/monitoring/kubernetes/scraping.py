@@ -1,0 +1,70 @@
+"""Prometheus' side: what it scrapes of the Collectors, and what the Helm chart kube-prometheus-stack must be told so that
+Prometheus takes OTLP, Alertmanager routes every alert, and Grafana links metrics, traces and logs.
+"""
+
+from typing import Any, Final
+
+from llm_errors.monitoring import provisioning
+from llm_errors.monitoring.kubernetes import tiers, workloads
+from llm_errors.monitoring.kubernetes.workloads import Resource
+from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
+
+LONGEST_OUTAGE: Final = "6h"
+"""How late samples may arrive that waited in a queue."""
+_SET_BY_PROMETHEUS: Final = ("job", "cluster", "namespace")
+
+
+def collectors() -> Resource:
+    """The Collectors' metrics about themselves, of every tier, under one job."""
+    kinds = [tier.component for tier in (tiers.AGENT, tiers.GATEWAY, tiers.SHORT_LIVED)]
+    selector = {
+        "matchLabels": {"app.kubernetes.io/name": tiers.PREFIX},
+        "matchExpressions": [{"key": "app.kubernetes.io/component", "operator": "In", "values": kinds}],
+    }
+    named = {"targetLabel": "job", "replacement": "collectors"}
+    return _monitor("llm-errors-collectors", selector, {"port": workloads.METRICS_PORT, "relabelings": [named]})
+
+
+def sums() -> Resource:
+    """The sums of short-lived processes: their `job` and `instance` are the service's own."""
+    selector = {"matchLabels": tiers.SHORT_LIVED.labels}
+    return _monitor("llm-errors-short-lived", selector, {"port": "http-sums", "honorLabels": True})
+
+
+def values(options: Options) -> Resource:
+    """Values for the Helm chart kube-prometheus-stack, to be merged into those in use."""
+    _, tempo, loki = provisioning.datasources()["datasources"]
+    exemplars = {"traceIdLabelName": "trace_id", "datasourceUid": tempo["uid"]}
+    return {
+        "prometheus": {"prometheusSpec": prometheus(options)},
+        "alertmanager": {"alertmanagerSpec": {"alertmanagerConfigMatcherStrategy": {"type": "None"}}},
+        "grafana": {
+            "sidecar": {"datasources": {"exemplarTraceIdDestinations": exemplars}},
+            "additionalDataSources": [tempo, loki],
+        },
+    }
+
+
+def prometheus(options: Options) -> Resource:
+    """Fields of the resource `Prometheus`."""
+    labels = [label for label in options.scope if label not in _SET_BY_PROMETHEUS]
+    return {
+        "enableOTLPReceiver": True,
+        "otlp": {
+            "translationStrategy": "UnderscoreEscapingWithSuffixes",
+            "promoteResourceAttributes": [label.replace("_", ".") for label in labels],
+        },
+        "tsdb": {"outOfOrderTimeWindow": LONGEST_OUTAGE},
+        "enableFeatures": ["exemplar-storage"],
+        "exemplars": {"maxSize": 100_000},
+        "retention": f"{options.window_days + 5}d",
+    }
+
+
+def _monitor(name: str, selector: Resource, endpoint: dict[str, Any]) -> Resource:
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "ServiceMonitor",
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": tiers.PREFIX}},
+        "spec": {"selector": selector, "endpoints": [{**endpoint, "interval": f"{INTERVAL_SECONDS}s"}]},
+    }
