@@ -14,6 +14,7 @@ from llm_errors import providers
 
 SOURCE = Path(llm_errors.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
+INSTRUMENTED = "from llm_errors import LLMErrorsInstrumentor; LLMErrorsInstrumentor().instrument()"
 SDKS = {*(root for row in providers.OBSERVED for root in (row.package, *row.roots)), "httpx", "httpx2"}
 
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -32,13 +33,64 @@ def test_importing_classify_loads_no_opentelemetry_and_no_sdk():
 
 
 def test_instrumenting_loads_no_sdk():
-    loaded = loaded_after("from llm_errors import LLMErrorsInstrumentor; LLMErrorsInstrumentor().instrument()")
+    loaded = loaded_after(INSTRUMENTED)
     assert "llm_errors.instrument.adapters.stainless" in loaded
     assert loaded.isdisjoint(SDKS)
 
 
+FOR_FAILURES = {
+    *("llm_errors.decision", "llm_errors.rules.shipped", "llm_errors.rules.user"),
+    *("llm_errors.extract.credentials", "llm_errors.extract.echoes"),
+}
+"""Modules that take tens of milliseconds to import."""
+
+
+def test_importing_the_package_loads_no_reader_and_no_rule():
+    loaded = loaded_after("import llm_errors")
+    assert not {name for name in loaded if name.startswith(("llm_errors.extract", "llm_errors.rules", *FOR_FAILURES))}
+    assert loaded.isdisjoint(("asyncio", "email.utils"))
+
+
+def test_instrumenting_loads_nothing_that_only_failures_need():
+    assert loaded_after(INSTRUMENTED).isdisjoint(FOR_FAILURES)
+
+
+def test_importing_an_sdk_loads_what_its_first_failure_needs():
+    pytest.importorskip("openai")
+    loaded = loaded_after(f"{INSTRUMENTED}\nimport openai")
+    assert loaded >= FOR_FAILURES - {"llm_errors.rules.user"}
+
+
+def test_importing_an_sdk_of_many_services_loads_nothing_that_only_failures_need():
+    pytest.importorskip("botocore")
+    loaded = loaded_after(f"{INSTRUMENTED}\nimport botocore.client")
+    assert loaded.isdisjoint(FOR_FAILURES)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "with ThreadPoolExecutor(16) as pool: print(*{str(v) for v in pool.map(verdict, range(64))})",
+        "async def call(n): return verdict(n)\n"
+        "async def calls(): return await asyncio.gather(*map(call, range(9)))\n"
+        "print(*{str(v) for v in asyncio.run(calls())})",
+        "atexit.register(lambda: print(verdict(0)))",
+        "child = os.fork()\nif child: os.waitpid(child, 0)\nelse: print(verdict(0), flush=True); os._exit(0)",
+    ],
+    ids=["in many threads at once", "in a coroutine", "while the process exits", "in a forked child"],
+)
+def test_the_first_failure_loads_what_it_needs(first):
+    code = (
+        "import asyncio, atexit, os, llm_errors\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "def verdict(n): return llm_errors.classify({'error': {'code': 'rate_limit_exceeded', 'message': 'Slow'}}).rule\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code + first], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["openai.rate.requests"]
+
+
 def test_instrumenting_loads_none_of_the_tools_around_it():
-    loaded = loaded_after("from llm_errors import LLMErrorsInstrumentor; LLMErrorsInstrumentor().instrument()")
+    loaded = loaded_after(INSTRUMENTED)
     tools = (
         "llm_errors.tools.demo",
         "llm_errors.tools.doctor",

@@ -3,10 +3,11 @@
 No SDK, no OpenTelemetry.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from llm_errors.evidence import Evidence
-from llm_errors.extract.answer import Answer, Reader
+if TYPE_CHECKING:
+    from llm_errors.evidence import Evidence
+    from llm_errors.extract.answer import Answer, Reader
 
 
 class CallInfo(NamedTuple):
@@ -28,7 +29,7 @@ class CallInfo(NamedTuple):
     address: str | None
     """The host name of the server, if it is known."""
     port: int | None
-    reader: Reader
+    reader: "Reader"
     """Reads the answer. Internal."""
     native_span: bool = False
     """Whether the SDK itself created a span for this call and made it current; it may be unsampled."""
@@ -40,9 +41,9 @@ class CallOutcome(NamedTuple):
     """How a call ended. The recorder receives it once per call."""
 
     info: CallInfo
-    evidence: Evidence | None
+    evidence: "Evidence | None"
     cancelled: bool
-    answer: Answer
+    answer: "Answer"
     duration: float
     """In seconds."""
     ago: float
@@ -56,6 +57,10 @@ class CallOutcome(NamedTuple):
 class CallRecorder(Protocol):
     """Receives the beginning and the end of every call."""
 
+    def prepare(self) -> None:
+        """An SDK was patched, so failures may follow: load now what they need."""
+        ...
+
     def open(self, info: CallInfo) -> Any:
         """A call begins: find its span, or create one and make it current. None if instrumentation is suppressed."""
         ...
@@ -64,7 +69,7 @@ class CallRecorder(Protocol):
         """The SDK's code no longer runs in this context: stop making the span from `open` current."""
         ...
 
-    def retried(self, info: CallInfo, evidence: Evidence) -> None:
+    def retried(self, info: CallInfo, evidence: "Evidence") -> None:
         """An attempt failed, and the SDK retries it by itself."""
         ...
 

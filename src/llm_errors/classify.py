@@ -1,20 +1,17 @@
-"""Chooses the rule that classifies a failure: `decide` takes Evidence, `classify` any failure. Standard library only."""
+"""Classifies a failure: `classify` takes any failure, `decide` takes Evidence. Standard library only.
 
-import re
-from collections.abc import Callable, Iterator
-from typing import Any
+The rules, the readers of exceptions and the redaction are imported by the first failure, or before it by `prepare`: an
+application starts without them.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from llm_errors.evidence import Classification, Evidence
-from llm_errors.extract import causes, exceptions, results
-from llm_errors.extract.fields import CODE_LIMIT, printable
-from llm_errors.extract.redact import redact
-from llm_errors.providers import dialect_of_provider
-from llm_errors.rules import DIALECTS, INDEX, Index
-from llm_errors.rules._rule import Rule
-from llm_errors.rules._signals import Signals
-from llm_errors.taxonomy import FINAL_REASONS, HANDLING, ErrorClass
+from llm_errors.taxonomy import ErrorClass
 
-Precedence = tuple[int, int, bool, int, int, int]
+if TYPE_CHECKING:
+    from llm_errors.rules._rule import Index, Rule
 
 
 def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
@@ -26,7 +23,9 @@ def classify(failure: Any, *, provider: str | None = None, partial_output: bool 
     failure. This function never raises.
     """
     try:
-        return _classify(failure, provider or "", partial_output)
+        from llm_errors import decision
+
+        return decision.of_any(failure, provider or "", partial_output)
     except Exception:  # noqa: BLE001 - this function never raises; a failure that cannot be read is still a failure
         return unreadable("thrown")
 
@@ -36,161 +35,35 @@ def unreadable(channel: str) -> Classification:
     return Classification(ErrorClass.UNKNOWN, "other", channel, "exception", "common.unreadable")
 
 
-def _classify(failure: Any, provider: str, partial_output: bool) -> Classification | None:
-    if failure is None:
-        return None
-    if isinstance(failure, Evidence):
-        return decide(failure, partial_output=partial_output)
-    if isinstance(failure, BaseException):
-        if exceptions.is_cancellation(failure):
-            return None
-        first = exceptions.first_failure(failure)
-        return decide(exceptions.read(first, dialect_of_provider(provider), provider), partial_output=partial_output)
-    suspicion = results.read(failure)
-    return decide(suspicion, partial_output=partial_output) if suspicion else None
-
-
 def decide(
     evidence: Evidence,
     *,
-    own: Index | None = None,
+    own: "Index | None" = None,
     messages: bool = True,
     partial_output: bool = False,
-    redaction: Callable[[str], str] = redact,
+    redaction: Callable[[str], str] | None = None,
 ) -> Classification | None:
     """Classify by the matching rule with the highest precedence. Rules of the user come before the shipped rules.
 
     The result is None if a rule of the user says that the call is healthy. `messages` enables the rules that match the
-    provider's message; they read it unredacted. `redaction` is applied to the message in the result.
+    provider's message; they read it unredacted. `redaction` is applied to the message in the result; by default it is
+    `redact`.
     """
-    signals = _signals(evidence, messages)
-    row = _best(own, Signals(evidence, messages)) if own else None
-    row = row or _best(INDEX, signals) or _fallback(evidence)
-    if row.error_class is None:
-        return None
-    error_class, reason = row.error_class, row.reason
-    partial = partial_output or evidence.partial_output
-    retryable = HANDLING[error_class].retryable and (error_class, reason) not in FINAL_REASONS
-    if reason == "daily_quota" and "retry_after_header" in evidence.facts and evidence.retry_after is not None:
-        retryable = True  # a rolling day: the provider states when to retry
-    if evidence.status == 402 and evidence.retry_after is not None:
-        retryable = True  # the provider states when to retry
-    return Classification(
-        error_class=error_class,
-        reason=reason,
-        channel=evidence.channel,
-        evidence=row.evidence,
-        rule=row.id,
-        status_code=evidence.status,
-        code=_told_code(_code(signals, row)),
-        message=redaction(evidence.message) if _is_message(evidence, row) else "",
-        retryable=retryable and not partial,
-        retry_after=evidence.retry_after,
-        partial_output=partial,
+    from llm_errors import decision
+    from llm_errors.extract.redact import redact
+
+    return decision.decide(
+        evidence, own=own, messages=messages, partial_output=partial_output, redaction=redaction or redact
     )
 
 
-def _is_message(evidence: Evidence, row: Rule) -> bool:
-    """Whether the text is an error message. Text in place of an answer may be a model's, unless a text rule matched."""
-    return "unexpected_body" not in evidence.facts or row.evidence == "message"
-
-
-def _code(signals: Signals, row: Rule) -> str:
-    """The raw value that the rule matched, or else the most specific code."""
-    evidence = signals.evidence
-    decided = next((code for spelt, code in signals.all_codes.items() if row.decided_by(spelt)), "")
-    natural = evidence.finish_reason or evidence.block_reason
-    if row.finish or row.block:
-        return natural
-    return decided or (evidence.codes[0] if evidence.codes else natural)
-
-
-_NAME = re.compile(r"[A-Za-z_.]*|\d{1,9}")
-
-
-def _told_code(code: str) -> str:
-    """The printable part of a code. It is redacted if it is a sentence, which some servers send instead of a code."""
-    told = printable(code)
-    return told if _NAME.fullmatch(told) else redact(told)[:CODE_LIMIT]
-
-
-def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:
+def considered(evidence: Evidence, *, own: "Index | None" = None, messages: bool = True) -> "list[Rule]":
     """Every matching rule, in the order of precedence; the first one wins. `llm-errors explain` prints them."""
-    found: dict[str, Rule] = {}
-    literal = Signals(evidence, messages)
-    for index, signals in ((own or {}, literal), (INDEX, _signals(evidence, messages))):
-        ranked = [(_precedence(*candidate), candidate[0]) for candidate in _candidates(index, signals)]
-        for _, row in sorted(ranked, key=lambda pair: pair[0], reverse=True):
-            if row.holds(signals):
-                found.setdefault(row.id, row)
-    return list(found.values()) or [_fallback(evidence)]
+    from llm_errors import decision
+
+    return decision.considered(evidence, own=own, messages=messages)
 
 
-def _signals(evidence: Evidence, messages: bool) -> Signals:
-    """The evidence for the shipped rules. (For a user's rule, `status` always means the status of the response.)"""
-    dialect = evidence.dialect if not evidence.dialect or evidence.dialect in DIALECTS else "openai"
-    signals = Signals(evidence, messages, dialect)
-    rows = (row for code in signals.codes for row in INDEX.get(("code", code), ()))
-    signals.named = frozenset(status for row in rows if dialect in row.dialects for status in row.names)
-    signals.is_bare = evidence.embedded and evidence.status in (None, 200)
-    return signals
-
-
-def _precedence(row: Rule, depth: int, place: int) -> Precedence:
-    """A sort key. At the same rank and weight, a rule that matches a text comes before the others."""
-    return row.rank, row.weight, bool(row.says), depth, -place, row.conditions
-
-
-def _best(index: Index, signals: Signals) -> Rule | None:
-    best: tuple[Precedence, Rule] | None = None
-    for row, depth, place in _candidates(index, signals):
-        if not row.holds(signals):
-            continue
-        precedence = _precedence(row, depth, place)
-        if best is None or precedence > best[0]:
-            best = precedence, row
-    return best[1] if best else None
-
-
-def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int]]:
-    """Rules found by a key of the evidence, with the depth in the chain of causes and the position in a list of names."""
-    e = signals.evidence
-    for place, code in enumerate(signals.all_codes):
-        yield from ((row, 0, place) for row in index.get(("code", code), ()))
-    for key in (("finish", e.finish_reason), ("block", e.block_reason), ("status", e.status or 0)):
-        yield from ((row, 0, 0) for row in index.get(key, ()))
-    if signals.named or signals.is_bare:
-        yield from ((row, 0, 0) for row in index.get(("text", signals.dialect), ()))
-    for fact in sorted(e.facts):
-        yield from ((row, 0, 0) for row in index.get(("fact", fact), ()))
-    for depth, names in enumerate(e.exceptions):
-        foreign = _foreign(e.exceptions[depth:])
-        for place, name in enumerate(names):
-            for key in (("exception", name), ("exception", "." + name.rpartition(".")[2])):
-                yield from ((row, depth, place) for row in index.get(key, ()) if not (row.wrapper and foreign))
-
-
-def _foreign(chain: tuple[tuple[str, ...], ...]) -> bool:
-    """Whether the chain contains an exception that is neither from an SDK nor a network error."""
-    return any(not causes.is_transport(names) and not causes.dialect_of(names) for names in chain)
-
-
-_FALLBACKS = {
-    reason: Rule(f"common.fallback.{reason}", ErrorClass.UNKNOWN, reason, kind=kind)
-    for reason, kind in (
-        ("foreign_exception", "exception"),
-        ("unrecognised_error", "exception"),
-        ("unexpected_body", "content"),
-        ("other", "content"),
-    )
-}
-
-
-def _fallback(evidence: Evidence) -> Rule:
-    """The rule for a failure that no other rule matches: UNKNOWN, with the most specific reason."""
-    if evidence.embedded:
-        return _FALLBACKS["unexpected_body"]
-    if evidence.exceptions:
-        foreign = evidence.status is None and _foreign(evidence.exceptions)
-        return _FALLBACKS["foreign_exception" if foreign else "unrecognised_error"]
-    return _FALLBACKS["other" if evidence.status is None else "unrecognised_error"]
+def prepare() -> None:
+    """Import now what the first failure needs, so that it need not wait for it."""
+    decide(Evidence())

@@ -14,7 +14,7 @@ from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 from llm_errors import providers, safety, semconv
 from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
-from llm_errors.rules import Index
+from llm_errors.rules._rule import Index
 from llm_errors.settings import Settings, warn_of_unknown_names
 from llm_errors.settings import read as read_settings
 from llm_errors.telemetry.logs import FailureLog

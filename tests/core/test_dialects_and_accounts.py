@@ -9,7 +9,7 @@ import llm_errors
 from llm_errors import providers
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.rules import DIALECTS
+from llm_errors.rules.shipped import DIALECTS
 from tests.cases import DIALECTS as CASES
 
 SOURCES = sorted((Path(llm_errors.__file__).parent / "extract").glob("*.py"))

@@ -4,8 +4,7 @@ import pytest
 
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.rules import Index, index
-from llm_errors.rules._rule import Rule
+from llm_errors.rules._rule import Index, Rule, index
 
 TIMEOUT = (("openai.APITimeoutError", "openai.APIConnectionError"),)
 IN_BAND = {"channel": "in_band"}

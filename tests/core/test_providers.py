@@ -10,7 +10,7 @@ from llm_errors import providers
 from llm_errors.instrument.adapters import FAMILIES
 from llm_errors.instrument.adapters.frameworks import TABLE
 from llm_errors.providers import FRAMEWORKS, OBSERVED, PROVIDERS, SDKS
-from llm_errors.rules import SHIPPED
+from llm_errors.rules.shipped import SHIPPED
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,11 +1,13 @@
 """The table of rows: well-formed, and each row decides over what it was written for."""
 
+from dataclasses import replace
+
 import pytest
 
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.rules import SHIPPED, index
-from llm_errors.rules import _checked as checked
+from llm_errors.rules._rule import index
+from llm_errors.rules.shipped import SHIPPED, checked
 from llm_errors.taxonomy import REASONS, ErrorClass
 
 by_id = pytest.mark.parametrize("row", SHIPPED, ids=lambda row: row.id)
@@ -29,6 +31,11 @@ def evidence_for(row, **more):
         "embedded": bool(row.embedded),
     }
     return Evidence(**{**wanted, **more})
+
+
+@by_id
+def test_a_row_taken_from_another_dialect_is_the_same_as_one_made_anew(row):
+    assert vars(row) == vars(replace(row))
 
 
 @by_id

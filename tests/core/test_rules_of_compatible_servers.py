@@ -5,7 +5,7 @@ import pytest
 from llm_errors import classify
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.rules import SHIPPED
+from llm_errors.rules.shipped import SHIPPED
 
 anthropic = pytest.importorskip("anthropic")
 openai = pytest.importorskip("openai")

@@ -7,7 +7,7 @@ from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions
 from llm_errors.extract.results import CHAT, COHERE, CONVERSE, GENERATE_CONTENT, MESSAGES, RESPONSES
-from llm_errors.rules import DIALECTS
+from llm_errors.rules.shipped import DIALECTS
 from tests.core.verdicts import streamed, verdict
 
 

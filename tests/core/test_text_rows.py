@@ -4,7 +4,7 @@ import pytest
 
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.rules import SHIPPED
+from llm_errors.rules.shipped import SHIPPED
 
 ROWS = [row for row in SHIPPED if row.refines and not row.embedded]
 

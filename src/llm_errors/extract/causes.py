@@ -1,6 +1,5 @@
 """The chain from a raised exception to its root cause, as class names; packages of HTTP libraries and of SDKs."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +19,8 @@ TRANSPORT_PACKAGES = frozenset(
         *("http", "socket", "ssl", "select", "anyio", "h11", "h2", "grpc", "websockets"),
     )
 )
+_CANCELLED = "builtins.CancelledError"
+"""asyncio's class, by its name in `names`: importing asyncio takes longer than importing this package."""
 _TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
 
 
@@ -39,7 +40,7 @@ def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
     links: list[BaseException] = []
     current: Any = exc
     while isinstance(current, BaseException) and current not in links and len(links) < DEPTH:
-        if id(current) == ambient or (links and isinstance(current, asyncio.CancelledError)):
+        if id(current) == ambient or (links and _CANCELLED in names(current)):
             break
         links.append(current)
         members = group(current)

@@ -1,10 +1,9 @@
 """Redacts a message for export: credentials always, and by default also what it repeats from the request.
 
 A bounded prefix is redacted first and clipped to 256 characters afterwards, so that clipping cannot hide half a credential.
+The patterns are imported with the first message: compiling them would make every process start later.
 """
 
-from llm_errors.extract.credentials import without_credentials
-from llm_errors.extract.echoes import without_echoes
 from llm_errors.extract.fields import TEXT_LIMIT
 
 MESSAGE_LIMIT = 256
@@ -12,9 +11,17 @@ MESSAGE_LIMIT = 256
 
 def redact(message: str) -> str:
     """The message without credentials, and with `…` for what it quotes or repeats from the request."""
-    return without_echoes(without_credentials(message[:TEXT_LIMIT]))[:MESSAGE_LIMIT]
+    from llm_errors.extract.echoes import without_echoes
+
+    return without_echoes(_without_credentials(message))[:MESSAGE_LIMIT]
 
 
 def redact_credentials(message: str) -> str:
     """The message without credentials."""
-    return without_credentials(message[:TEXT_LIMIT])[:MESSAGE_LIMIT]
+    return _without_credentials(message)[:MESSAGE_LIMIT]
+
+
+def _without_credentials(message: str) -> str:
+    from llm_errors.extract.credentials import without_credentials
+
+    return without_credentials(message[:TEXT_LIMIT])

@@ -5,11 +5,12 @@ The result is 0 to 3600 seconds, or None. A longer wait is None: if it were clip
 
 import math
 import re
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llm_errors.extract.fields import field
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 LIMIT = 3600.0
 ABSURD = 1e8
@@ -18,7 +19,7 @@ _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{0,12})?")
 _DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 
 
-def from_headers(headers: Any, now: datetime | None = None, limit: float = LIMIT) -> float | None:
+def from_headers(headers: Any, now: "datetime | None" = None, limit: float = LIMIT) -> float | None:
     """`retry-after-ms`, then `retry-after` in seconds or as an HTTP date; garbage is ignored, a past date is 0."""
     if headers is None:
         return None
@@ -60,9 +61,13 @@ def _decimal(value: str) -> float | None:
     return float(value) if _DECIMAL.fullmatch(value) else None
 
 
-def _from_date(value: str, now: datetime | None, limit: float) -> float | None:
+def _from_date(value: str, now: "datetime | None", limit: float) -> float | None:
     if not value or len(value) > 64:
         return None
+    # These load sockets and locales, which a process without a failure does not need.
+    from datetime import datetime, timezone
+    from email.utils import parsedate_to_datetime
+
     try:
         when = parsedate_to_datetime(value)
         when = when if when.tzinfo else when.replace(tzinfo=timezone.utc)

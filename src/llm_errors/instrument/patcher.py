@@ -54,6 +54,7 @@ class Patcher:
         self._patches: list[_Patch] = []
         self._targets: dict[str, list[tuple[Adapter, Target]]] = {}
         self.active = True
+        self._prepared = False
         _patchers.add(self)
         self.found: dict[str, str] = {}
         """Target name -> `patched`, `not imported`, `not wanted` or `missing`."""
@@ -105,6 +106,9 @@ class Patcher:
             return
         self._put(owner, target, adapter)
         self.found[target.name] = "patched"
+        if adapter.only_models and not self._prepared:
+            self._prepared = True
+            quietly("prepare", None, self._recorder.prepare)
 
     def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
         *_, ((holder, name), original) = unwrap.layers(owner, target.attribute)

@@ -69,6 +69,9 @@ class Adapter:
         self.row = row
         """The row of the SDK in `providers`."""
 
+    only_models = True
+    """Whether an application that imports the SDK calls models with it. Otherwise nothing is prepared for failures."""
+
     def targets(self) -> Iterable[Target]:
         """The functions to patch."""
         return ()

@@ -1,10 +1,9 @@
 """Builders for the rules of one wire dialect."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-from llm_errors.rules._rule import Rule, words
+from llm_errors.rules._rule import Rule, spellings, words
 from llm_errors.rules._signals import spelling
 from llm_errors.taxonomy import ErrorClass
 
@@ -53,21 +52,28 @@ class Dialect:
         more. Adopted texts weigh less than this dialect's own.
         """
         own = tuple(own)
-        codes = frozenset(spelling(code) for row in own for code in row.codes)
+        codes = spellings(code for row in own for code in row.codes)
         finish = frozenset(reason for row in own for reason in row.finish)
         phrases = tuple(phrase for row in own if row.refines for phrase in row.says)
         adopted = []
         for row in rows:
-            kept = replace(
-                row,
-                id=f"{self.name}.{row.id}",
-                dialects=self.only,
-                codes=row.codes if row.says else frozenset(c for c in row.codes if spelling(c) not in codes),
-                finish=row.finish - finish,
-                says=tuple(s for s in row.says if not (row.refines and any(phrase in s for phrase in phrases))),
-                weight=row.weight - row.refines,
-            )
-            # Without its last condition of a kind, a rule would match everything.
-            if all(bool(getattr(row, kind)) == bool(getattr(kept, kind)) for kind in ("codes", "finish", "says")):
-                adopted.append(kept)
+            kept_codes, kept_finish, kept_says = row.codes, row.finish, row.says
+            if not row.says and row.repeats(codes):
+                kept_codes = frozenset(c for c in row.codes if spelling(c) not in codes)
+            if row.finish:
+                kept_finish = row.finish - finish
+            if row.refines:
+                kept_says = tuple(s for s in row.says if not any(phrase in s for phrase in phrases))
+            lost = (row.codes and not kept_codes) or (row.finish and not kept_finish) or (row.says and not kept_says)
+            if not lost:  # without its last condition of a kind, a rule would match everything
+                adopted.append(
+                    row.adopted(
+                        f"{self.name}.{row.id}",
+                        dialects=self.only,
+                        codes=kept_codes,
+                        finish=kept_finish,
+                        says=kept_says,
+                        weight=row.weight - row.refines,
+                    )
+                )
         return tuple(adopted)

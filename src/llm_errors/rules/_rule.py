@@ -1,8 +1,8 @@
 """A rule: conditions that must all match, and the class and reason that it gives."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from llm_errors.evidence import Evidence
 from llm_errors.rules._signals import Signals, spelling
@@ -20,6 +20,8 @@ _KIND_NAMES: Final = {
 }
 
 Key = tuple[str, str | int]
+Index = dict[Key, tuple["Rule", ...]]
+"""Rules by their most selective condition."""
 
 
 @dataclass(frozen=True)
@@ -65,24 +67,40 @@ class Rule:
     """The kind of evidence, as reported in `Classification.evidence`."""
     conditions: int = field(init=False, repr=False, compare=False)
     """The number of conditions: a rule with more conditions is more specific."""
+    refines: bool = field(init=False, repr=False, compare=False)
+    """Whether the rule refines a status by a text."""
     _codes: frozenset[str] = field(init=False, repr=False, compare=False)
     _types: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Compute the values that every decision needs."""
-        computed = {
-            "rank": self._rank(),
-            "conditions": self._conditions(),
-            "_codes": frozenset(map(spelling, self.codes)),
-            "_types": frozenset(map(spelling, self.types)),
-        }
-        for name, value in computed.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "evidence", self._evidence())
+        computed = vars(self)
+        computed["_codes"] = spellings(self.codes)
+        computed["_types"] = spellings(self.types)
+        computed["refines"] = bool(self.says and self.status and not self.codes)
+        computed["rank"] = self._rank()
+        computed["conditions"] = self._conditions()
+        computed["evidence"] = self._evidence()
+
+    def adopted(self, row_id: str, **changed: Any) -> "Rule":
+        """A copy with the same kinds of conditions, so that rank and evidence stay as they are.
+
+        `dataclasses.replace` computes them anew; for a thousand copies that took most of the time to load the rules.
+        """
+        copied = object.__new__(Rule)
+        fields = vars(copied)
+        fields.update(vars(self), id=row_id, **changed)
+        if copied.codes is not self.codes:
+            fields["_codes"] = spellings(copied.codes)
+        return copied
 
     def decided_by(self, code: str) -> bool:
         """Whether the rule lists the code, in any spelling."""
         return code in self._codes or code in self._types
+
+    def repeats(self, codes: frozenset[str]) -> bool:
+        """Whether one of these codes, in normalised spelling, is a code of the rule."""
+        return not self._codes.isdisjoint(codes)
 
     def _rank(self) -> int:
         if self.generic:
@@ -116,27 +134,17 @@ class Rule:
         given = (*where, self.codes, self.types, self.finish, self.block, self.exceptions, self.says)
         return sum(map(bool, given)) + len(self.facts) + (self.embedded is not None)
 
-    def found_by(self) -> Iterator[Key]:
+    def found_by(self) -> list[Key]:
         """The index keys of the rule: its most selective condition."""
-        if self.codes:
-            yield from (("code", c) for c in self._codes)
-        elif self.types:
-            yield from (("code", t) for t in self._types)
-        elif self.finish:
-            yield from (("finish", f) for f in self.finish)
-        elif self.block:
-            yield from (("block", b) for b in self.block)
-        elif self.exceptions:
-            yield from (("exception", e) for e in self.exceptions)
-        elif self.status:
-            yield from (("status", s) for s in self.status)
-        else:
-            yield from (("fact", f) for f in self.facts)
-
-    @property
-    def refines(self) -> bool:
-        """Whether the rule refines a status by a text."""
-        return bool(self.says and self.status and not self.codes)
+        kinds: tuple[tuple[str, Set[str | int]], ...] = (
+            ("code", self._codes or self._types),
+            ("finish", self.finish),
+            ("block", self.block),
+            ("exception", self.exceptions),
+            ("status", self.status),
+        )
+        kind, values = next((found for found in kinds if found[1]), ("fact", self.facts))
+        return [(kind, value) for value in values]
 
     def holds(self, signals: Signals) -> bool:
         """Whether every condition matches."""
@@ -166,6 +174,21 @@ class Rule:
             for names in e.exceptions
             for n in names
         )
+
+
+def index(rows: Iterable[Rule]) -> Index:
+    """The rules by their keys, in the given order. A rule that refines a status by a text is also found by its dialects."""
+    found: dict[Key, list[Rule]] = {}
+    for row in rows:
+        texts: list[Key] = [("text", dialect) for dialect in row.dialects] if row.refines else []
+        for key in row.found_by() + texts:
+            found.setdefault(key, []).append(row)
+    return {key: tuple(rows) for key, rows in found.items()}
+
+
+def spellings(codes: Iterable[str]) -> frozenset[str]:
+    """The normalised spellings of codes."""
+    return frozenset(map(spelling, codes))
 
 
 def words(names: str) -> frozenset[str]:

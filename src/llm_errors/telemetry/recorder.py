@@ -8,10 +8,10 @@ from opentelemetry.trace import Span
 
 from llm_errors import semconv
 from llm_errors.call import CallInfo, CallOutcome
-from llm_errors.classify import decide, unreadable
+from llm_errors.classify import decide, prepare, unreadable
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.extract.redact import redact, redact_credentials
-from llm_errors.rules import Index
+from llm_errors.rules._rule import Index
 from llm_errors.safety import quietly, report_internal_error
 from llm_errors.settings import FULL, NO_MESSAGE, Settings
 from llm_errors.taxonomy import ErrorClass
@@ -40,6 +40,10 @@ class Recorder:
         self.agent_span, self.open_on, self.recovered = spans.agent_span, spans_of.open_on, spans.recovered
         self._hook, self._own_rules = hook, own_rules
         self._redaction = redact_credentials if settings.capture_message == FULL else redact
+
+    def prepare(self) -> None:
+        """Load what the first failure needs. The application is importing an SDK, which takes longer."""
+        prepare()
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
         """Count a failed attempt that the SDK retried by itself."""

@@ -24,6 +24,8 @@ from llm_errors.instrument.tap import JsonBody, tap_reads
 class Botocore(Adapter):
     """The adapter of one of the two packages."""
 
+    only_models = False
+
     @property
     def _asynchronous(self) -> bool:
         return self.row.package != "botocore"

@@ -18,8 +18,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Final
 
-from llm_errors.rules import Index, index
-from llm_errors.rules._rule import Rule
+from llm_errors.rules._rule import Index, Rule, index
 from llm_errors.rules.user._entry import Entry
 
 SIZE_LIMIT: Final = 256 * 1024

@@ -13,7 +13,8 @@ from llm_errors.extract.fields import parsed
 from llm_errors.providers import dialect_of_provider
 from llm_errors.recovery import plan
 from llm_errors.recovery.verdict import provider_name
-from llm_errors.rules import Index, user
+from llm_errors.rules import user
+from llm_errors.rules._rule import Index
 from llm_errors.taxonomy import HANDLING, ErrorClass
 from llm_errors.tools import input_text, rule_template
 from llm_errors.tools.explain import pasted
