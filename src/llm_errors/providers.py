@@ -169,6 +169,10 @@ SDKS: Final[tuple[Sdk, ...]] = (
 
 FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("openai-agents", "openai-agents", ">=0.24,<1", "agents", "", "framework", "other"),
+    Sdk("pydantic-ai", "pydantic-ai-slim", ">=2.24,<3", "pydantic_ai", "", "framework", "other"),
+    Sdk("langchain-core", "langchain-core", ">=1,<2", "langchain_core", "", "framework", "other"),
+    Sdk("langgraph", "langgraph", ">=1,<2", "langgraph", "", "framework", "other"),
+    Sdk("langchain", "langchain", ">=1,<2", "langchain", "", "framework", "other"),
 )  # fmt: skip
 """Agent frameworks. They call models through the SDKs; what only they know is observed. Their patch points are listed in
 `instrument.adapters.frameworks`."""

@@ -16,6 +16,7 @@ from tests.frameworks.wire import (
     STREAM,
     counts,
     expected,
+    marked,
     streamed_tool_call,
     tool_call,
 )
@@ -235,11 +236,6 @@ AGENT = {OFFICIAL: "invoke_agent helper", OPENINFERENCE: "helper"}
 INNERMOST = {OFFICIAL: "invoke_agent helper", OPENINFERENCE: "turn"}
 """Around the attempts of one answer."""
 each_peer = pytest.mark.parametrize("peer", [OFFICIAL, OPENINFERENCE])
-
-
-def marked(telemetry: Any, attribute: str) -> dict[str, Any]:
-    """The spans that have an attribute, by name."""
-    return {s.name: s.attributes[attribute] for s in telemetry.spans() if attribute in s.attributes}
 
 
 @each_peer

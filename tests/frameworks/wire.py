@@ -75,3 +75,8 @@ def expected(
         retries,
         {} if alone else {name: n for name, n in spans.items() if n},
     )
+
+
+def marked(telemetry: Any, attribute: str) -> dict[str, Any]:
+    """The spans that have an attribute, by name."""
+    return {s.name: s.attributes[attribute] for s in telemetry.spans() if attribute in s.attributes}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract import bodies, causes, retry_after
+from llm_errors.extract import bodies, causes, frameworks, retry_after
 from llm_errors.extract.fields import field, number, parsed, printable, text
 from llm_errors.providers import SDKS
 
@@ -76,6 +76,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         facts=frozenset().union(
             body.facts,
             _refusal(links[0], chain[0]),
+            frameworks.facts(links[0], chain[0]),
             _NO_ANSWER if http == 200 and not says_something else (),
             _TOLD if told is not None else (),
         ),

@@ -46,6 +46,8 @@ class Run:
         self.parent = RUN.get()
         self.span: Any = recorder.agent_span()
         """The span of the agent, if another instrumentation or the framework records one."""
+        if self.parent is not None and self.parent.span is None:
+            self.parent.span = self.span  # it was created after that run began
         self.last: CallInfo | None = None
         """The last model call that ended."""
         self.answered = False
@@ -76,6 +78,20 @@ class Run:
         while run is not None:
             run.last, run.answered = info, not failed
             told = run.followed(failed, told) or told
+            run = run.parent
+
+    def with_call(self) -> "Run":
+        """The innermost run, from this one outwards, of which a model call has ended; this one if there is none."""
+        run: Run | None = self
+        while run is not None and run.last is None:
+            run = run.parent
+        return run or self
+
+    def rejected(self) -> None:
+        """The answer of the last model call was counted as a failure."""
+        run: Run | None = self
+        while run is not None:
+            run.answered = False
             run = run.parent
 
     def failed_within(self) -> None:

@@ -13,6 +13,10 @@ def _named(row_id: str, error_class: E, reason: str, names: str) -> Rule:
     return Rule(f"framework.{row_id}", error_class, reason, exceptions=words(names), weight=4)
 
 
+def _fact(fact: str, error_class: E, reason: str) -> Rule:
+    return Rule(f"framework.{fact}", error_class, reason, facts=words(fact), weight=4)
+
+
 ROWS: Final = (
     _named("calls", E.CALL_BUDGET, "max_llm_calls", ".LlmCallsLimitExceededError .ModelCallLimitExceededError"),
     _named("turns", E.CALL_BUDGET, "max_turns", ".MaxTurnsExceeded .GraphRecursionError"),
@@ -25,6 +29,12 @@ ROWS: Final = (
            ".InputGuardrailTripwireTriggered .ToolOutputGuardrailTripwireTriggered"),
     _named("guardrail.output", E.OUTPUT_BLOCKED, "guardrail",
            ".OutputGuardrailTripwireTriggered .ToolInputGuardrailTripwireTriggered"),
-    _named("answer", E.TOOL_PROTOCOL, "schema_mismatch", ".ModelBehaviorError"),
-    Rule("framework.unknown_tool", E.TOOL_PROTOCOL, "unexpected_call", facts=words("unknown_tool"), kind="exception"),
+    _named("answer", E.TOOL_PROTOCOL, "schema_mismatch",
+           ".ModelBehaviorError .UnexpectedModelBehavior .OutputParserException .StructuredOutputError"),
+    _named("answer.cut", E.TRUNCATED, "max_tokens", ".OutputTokenLimitExceeded"),
+    _named("answer.filtered", E.OUTPUT_BLOCKED, "content_filter", ".ContentFilterError"),
+    _named("tool_calls", E.CALL_BUDGET, "other", ".ToolCallLimitExceededError"),
+    _fact("call_limit", E.CALL_BUDGET, "max_llm_calls"),
+    _fact("other_limit", E.CALL_BUDGET, "other"),
+    _fact("unknown_tool", E.TOOL_PROTOCOL, "unexpected_call"),
 )  # fmt: skip

@@ -132,7 +132,7 @@ def _instruments(cls: Any) -> frozenset[str]:
     """The distributions in the declared dependencies of an instrumentor."""
     try:
         wanted = cls._instance.instrumentation_dependencies()
-        names = (m[0].lower() for w in wanted if (m := _NAME.match(w)))
+        names = (m[0].lower().replace("_", "-") for w in wanted if (m := _NAME.match(w)))
         return frozenset(_STANDS_ON.get(name, name) for name in names)
     except Exception:  # noqa: BLE001 - foreign code; a peer that raises counts as one that instruments nothing
         return frozenset()

@@ -10,15 +10,20 @@ from typing import Any, Final
 from llm_errors import providers
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
-from llm_errors.extract import causes
+from llm_errors.extract import causes, frameworks
 from llm_errors.extract.answer import Answer, Chunks
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument.adapters.run_wrappers import (
     Watched,
+    async_check,
     async_run,
+    async_step,
     async_steps,
     check,
     constructed,
+    entered,
+    run,
+    steps,
 )
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Function, Target
@@ -56,6 +61,15 @@ _AGENTS_LIMITS = (
     " ToolInputGuardrailTripwireTriggered ToolOutputGuardrailTripwireTriggered"
 )
 
+_GRAPH_LIMITS = "GraphRecursionError ModelCallLimitExceededError ToolCallLimitExceededError"
+_OFF_THE_SCHEMA = "OutputParserException ValidationError"
+
+
+def _ended(fact: str) -> Callable[[Any, Any], str]:
+    """The fact, if a middleware of langchain ends the run."""
+    return lambda _, update: fact if field(update, "jump_to") == "end" else ""
+
+
 TABLE: Final[dict[str, tuple[Watched, ...]]] = {
     "openai-agents": (
         _row("agents.run:AgentRunner.run", async_run, _AGENTS_LIMITS, "ModelBehaviorError"),
@@ -66,11 +80,49 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         # It is created in every run that reaches the limit, also if an error handler of the application replaces it.
         _row("agents.exceptions:MaxTurnsExceeded.__init__", constructed, "MaxTurnsExceeded", elsewhere=("agents.result",)),
     ),
+    "pydantic-ai": (
+        _row("pydantic_ai.run:AgentRun.next", async_step, "UsageLimitExceeded", "UnexpectedModelBehavior"),
+        # A stream is read outside of the steps of its run.
+        _row("pydantic_ai.usage:UsageLimits.check_before_request", check, "UsageLimitExceeded"),
+        _row("pydantic_ai.usage:UsageLimits.check_before_tool_call", check, "UsageLimitExceeded"),
+        _row("pydantic_ai.usage:UsageLimits.check_tokens", check, "UsageLimitExceeded"),
+        _row("pydantic_ai.models.fallback:FallbackModel.request", async_run),
+        _row("pydantic_ai.models.fallback:FallbackModel.request_stream", entered),
+    ),
+    "langchain-core": (
+        # Here the span of an agent is current; around the calls below it may be that of the model call.
+        _row("langchain_core.language_models.chat_models:BaseChatModel.invoke", run),
+        _row("langchain_core.language_models.chat_models:BaseChatModel.ainvoke", async_run),
+        _row("langchain_core.language_models.chat_models:BaseChatModel.stream", steps),
+        _row("langchain_core.language_models.chat_models:BaseChatModel.astream", async_steps),
+        _row("langchain_core.runnables.base:RunnableSequence.invoke", run),
+        _row("langchain_core.runnables.base:RunnableSequence.ainvoke", async_run),
+        _row("langchain_core.runnables.base:RunnableSequence.transform", steps),
+        _row("langchain_core.runnables.base:RunnableSequence.atransform", async_steps),
+        _row("langchain_core.runnables.fallbacks:RunnableWithFallbacks.invoke", run),
+        _row("langchain_core.runnables.fallbacks:RunnableWithFallbacks.ainvoke", async_run),
+        _row("langchain_core.runnables.fallbacks:RunnableWithFallbacks.stream", steps),
+        _row("langchain_core.runnables.fallbacks:RunnableWithFallbacks.astream", async_steps),
+        _row("langchain_core.runnables.retry:RunnableRetry.invoke", run),
+        _row("langchain_core.runnables.retry:RunnableRetry.ainvoke", async_run),
+        _row("langchain_core.output_parsers.base:BaseOutputParser.invoke", check, "", _OFF_THE_SCHEMA),
+        _row("langchain_core.output_parsers.base:BaseOutputParser.ainvoke", async_check, "", _OFF_THE_SCHEMA),
+        _row("langchain_core.output_parsers.base:BaseGenerationOutputParser.invoke", check, "", _OFF_THE_SCHEMA),
+        _row("langchain_core.output_parsers.base:BaseGenerationOutputParser.ainvoke", async_check, "", _OFF_THE_SCHEMA),
+    ),
+    "langgraph": (
+        # Peers end the span of the agent before the exception leaves the graph.
+        _row("langgraph.errors:GraphRecursionError.__init__", constructed, "GraphRecursionError"),
+        _row("langgraph.pregel.main:Pregel.stream", steps, _GRAPH_LIMITS, "StructuredOutputError"),
+        _row("langgraph.pregel.main:Pregel.astream", async_steps, _GRAPH_LIMITS, "StructuredOutputError"),
+    ),
+    "langchain": (
+        _row("langchain.agents.middleware.model_call_limit:ModelCallLimitMiddleware.before_model", check,
+             _GRAPH_LIMITS, in_band=_ended("call_limit")),
+        _row("langchain.agents.middleware.tool_call_limit:ToolCallLimitMiddleware.after_model", check,
+             _GRAPH_LIMITS, in_band=_ended("other_limit")),
+    ),
 }  # fmt: skip
-
-
-_SAID: Final = ((" not found in agent ", "unknown_tool"),)
-"""Words of openai-agents' exception for a tool that does not exist; its class is the same as for an answer off the schema."""
 
 
 class Framework(Adapter):
@@ -89,9 +141,8 @@ class Framework(Adapter):
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
         """The class alone decides. The text of a framework's exception may repeat what a user or a model wrote."""
-        said = str(exc)[:400]
-        facts = frozenset(fact for words, fact in _SAID if words in said)
-        return Evidence(provider=call.info.provider, exceptions=(causes.names(exc),), facts=facts)
+        names = causes.names(exc)
+        return Evidence(provider=call.info.provider, exceptions=(names,), facts=frameworks.facts(exc, names))
 
 
 def _model_of(agent: Any) -> str:

@@ -5,8 +5,8 @@ framework cannot use as a failure of the last model call, unless that call was c
 """
 
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -72,9 +72,9 @@ def _limit(edge: Edge, run: Run, failure: BaseException | str) -> None:
     if run.limited:
         return
     run.limited = True
-    info = run.info
-    if run.last is not None:
-        info = info._replace(provider=run.last.provider, model=run.last.model)
+    info, last = run.info, run.with_call().last
+    if last is not None:
+        info = info._replace(provider=last.provider, model=last.model)
     _report(edge, run, info, failure, counted=False)
     if run.parent is not None:
         run.parent.failed_within()
@@ -82,11 +82,12 @@ def _limit(edge: Edge, run: Run, failure: BaseException | str) -> None:
 
 def _verdict(edge: Edge, run: Run, failure: BaseException) -> None:
     """Count an answer that cannot be used with the last model call, or as a call if none was observed."""
-    if run.last is None:
+    asked = run.with_call()
+    if asked.last is None:
         _report(edge, run, run.info, failure, counted=False)
-    elif run.answered:
-        run.answered = False
-        _report(edge, run, run.last, failure, counted=True)
+    elif asked.answered:
+        asked.rejected()
+        _report(edge, asked, asked.last, failure, counted=True)
 
 
 def _report(edge: Edge, run: Run, info: CallInfo, failure: BaseException | str, counted: bool) -> None:
@@ -180,11 +181,8 @@ def async_steps(edge: Edge, original: Function) -> Function:
         try:
             while True:
                 try:
-                    if begun is None:
+                    with nullcontext() if begun is None else begun.running():
                         item = await step()
-                    else:
-                        with begun.running():
-                            item = await step()
                 except StopAsyncIteration:
                     return
                 except BaseException as exc:
@@ -227,18 +225,14 @@ def async_step(edge: Edge, original: Function) -> Function:
 
 
 def entered(edge: Edge, original: Function) -> Function:
-    """The wrapper of a generator function behind `asynccontextmanager` whose model calls begin when it is entered."""
-    managed = asynccontextmanager(original)
+    """The wrapper of a function that `asynccontextmanager` made and the framework decorated further."""
 
-    async def wrapper(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        async with AsyncExitStack() as stack:
-            begun = quietly("begin", None, _begin, edge, args, kwargs)
-            if begun is None:
-                yield await stack.enter_async_context(managed(*args, **kwargs))
-                return
-            with begun.running():
-                held = await stack.enter_async_context(managed(*args, **kwargs))
-            yield held
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        manager = original(*args, **kwargs)
+        inner = getattr(manager, "gen", None)
+        if edge.patcher.active and isinstance(inner, AsyncGenerator):
+            manager.gen = async_steps(edge, lambda *_, **__: inner)(*args, **kwargs)
+        return manager
 
     return wrapper
 
