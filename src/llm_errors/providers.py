@@ -164,6 +164,11 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("cohere", "cohere", ">=5.15,<8", "cohere", "cohere", "cohere", "cohere"),
     Sdk("huggingface", "huggingface-hub", ">=1,<3", "huggingface_hub", "openai", "huggingface", "hugging_face"),
     Sdk("ollama", "ollama", ">=0.4,<1", "ollama", "ollama", "ollama", "ollama"),
+    Sdk("azure-inference", "azure-ai-inference", ">=0,<2", "azure.ai.inference", "openai", "azure_inference",
+        "azure.ai.inference"),
+    Sdk("ai21", "ai21", ">=4,<5", "ai21", "openai", "ai21", "ai21"),
+    Sdk("dashscope", "dashscope", ">=1.20,<3", "dashscope", "openai", "dashscope", "alibaba_cloud"),
+    Sdk("voyageai", "voyageai", ">=0.3,<1", "voyageai", "openai", "voyageai", "voyageai"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 
@@ -218,6 +223,8 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("meta", hosts=("llama.com",), aliases=("meta_llama",)),
     Provider("portkey", hosts=("portkey.ai",)),
     Provider("llama_stack"),
+    Provider("ai21", hosts=("ai21.com",)),
+    Provider("voyageai", hosts=("voyageai.com",), aliases=("voyage",)),
     Provider("zai", hosts=("z.ai", "bigmodel.cn"), aliases=("zhipu", "zhipuai")),
     Provider("volcengine", hosts=("volces.com", "bytepluses.com"), aliases=("ark",)),
     Provider("zeroentropy", hosts=("zeroentropy.dev",)),

@@ -31,8 +31,9 @@ def is_of_a_request(evidence: Evidence) -> bool:
 
 
 def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
-    """The exception and its causes, outermost first: `__cause__`, else `original_exception`, else `__context__`.
+    """The exception and its causes, outermost first.
 
+    The cause is `__cause__`, else `original_exception` (litellm) or `inner_exception` (Azure), else `__context__`.
     Of a group, the first member is followed. `ambient` is the `id` of an exception that the application was handling when
     the call began; the chain stops before it. A CancelledError at the end, which asyncio uses for timeouts, is left
     out.
@@ -49,7 +50,7 @@ def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
 
 
 def _next(exc: BaseException) -> Any:
-    return exc.__cause__ or field(exc, "original_exception") or exc.__context__
+    return exc.__cause__ or field(exc, "original_exception", "inner_exception") or exc.__context__
 
 
 def group(exc: BaseException) -> tuple[BaseException, ...]:

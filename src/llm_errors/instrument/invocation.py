@@ -356,6 +356,12 @@ class Invocation:
         if self._chunks is not None and self._chunks.chunk(piece):
             self.exhausted()
 
+    def passed(self, chunk: Any) -> None:
+        """A stream object of the SDK, which `expect` prepared for, returned a chunk to the application."""
+        self.received, self.waiting = perf_counter(), False
+        if self._chunks is not None:
+            self._pass(self._chunks.chunk, chunk)
+
     def exhausted(self) -> None:
         """The stream has no further chunk."""
         self._is_done()

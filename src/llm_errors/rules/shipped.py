@@ -15,6 +15,7 @@ from llm_errors.rules import (
     mistral,
     ollama,
     openai,
+    vendors,
 )
 from llm_errors.rules._rule import Rule, index
 
@@ -28,7 +29,9 @@ def checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
 
 
 _BY_DIALECT: Final = (openai.ROWS, anthropic.ROWS, google.ROWS, bedrock.ROWS, mistral.ROWS, cohere.ROWS, ollama.ROWS)
-SHIPPED: Final = checked((*common.ROWS, *frameworks.ROWS, *huggingface.ROWS, *chain.from_iterable(_BY_DIALECT)))
+SHIPPED: Final = checked(
+    (*common.ROWS, *frameworks.ROWS, *huggingface.ROWS, *vendors.ROWS, *chain.from_iterable(_BY_DIALECT))
+)
 INDEX: Final = index(SHIPPED)
 DIALECTS: Final = frozenset(dialect for row in SHIPPED for dialect in row.dialects)
 """The wire dialects with rules. An unknown dialect is treated as openai."""

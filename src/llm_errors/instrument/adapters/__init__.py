@@ -1,8 +1,11 @@
 """The adapters, a module per SDK family: which class serves a family, and an instance for every row of the table."""
 
 from llm_errors.instrument.adapters.adk import GoogleAdk
+from llm_errors.instrument.adapters.ai21 import Ai21
+from llm_errors.instrument.adapters.azure_inference import AzureInference
 from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.cohere import Cohere
+from llm_errors.instrument.adapters.dashscope import Dashscope
 from llm_errors.instrument.adapters.frameworks import Framework
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
@@ -11,6 +14,7 @@ from llm_errors.instrument.adapters.ollama import Ollama
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.adapters.stainless_copies import StainlessCopies
+from llm_errors.instrument.adapters.voyageai import VoyageAi
 from llm_errors.instrument.protocol import Adapter
 from llm_errors.providers import OBSERVED
 
@@ -26,6 +30,10 @@ FAMILIES: dict[str, type[Adapter]] = {
     "huggingface": HuggingFace,
     "cohere": Cohere,
     "framework": Framework,
+    "azure_inference": AzureInference,
+    "ai21": Ai21,
+    "voyageai": VoyageAi,
+    "dashscope": Dashscope,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in OBSERVED)

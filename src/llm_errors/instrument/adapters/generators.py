@@ -4,54 +4,73 @@ A lazy generator sends the request at its first step, where the call begins. One
 is not a call.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
 from llm_errors.instrument.finalizers import StreamFinalizer
-from llm_errors.instrument.protocol import Function, Kind
+from llm_errors.instrument.protocol import Function, Kind, Wrap
 from llm_errors.instrument.wrappers import WRAPPERS, Edge
 from llm_errors.safety import quietly
 
 
-def lazy(edge: Edge, original: Function) -> Function:
-    """The wrapper of a plain function."""
-    whole, streamed = WRAPPERS[Kind.CALL](edge, original), WRAPPERS[Kind.GENERATOR](edge, original)
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return (streamed if kwargs.get("stream") else whole)(*args, **kwargs)
-
-    return wrapper
+def _asked(*args: Any, **kwargs: Any) -> bool:
+    return bool(kwargs.get("stream"))
 
 
-def lazy_async(edge: Edge, original: Function) -> Function:
+def lazy_when(streams: Callable[..., bool]) -> Wrap:
+    """The wrapper of a plain function. `streams` says from the arguments whether it returns a generator."""
+
+    def wrap(edge: Edge, original: Function) -> Function:
+        whole, streamed = WRAPPERS[Kind.CALL](edge, original), WRAPPERS[Kind.GENERATOR](edge, original)
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return (streamed if streams(*args, **kwargs) else whole)(*args, **kwargs)
+
+        return wrapper
+
+    return wrap
+
+
+def lazy_when_async(streams: Callable[..., bool]) -> Wrap:
     """The same for a coroutine function."""
-    whole = WRAPPERS[Kind.ASYNC_CALL](edge, original)
 
-    async def streamed(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        call = edge.begin(args, kwargs)
-        async with aclosing(await original(*args, **kwargs)) as inner:
-            if call is None:
-                async for chunk in inner:
-                    yield chunk
-                return
-            try:
-                first = [await inner.__anext__()]
-            except StopAsyncIteration:
-                first = []
-            except BaseException as exc:
-                quietly("failed", None, call.failed, exc)
-                raise
-            finally:
-                call.leave()
-            async with aclosing(call.follow_async(_after(first, inner))) as followed:
-                async for chunk in followed:
-                    yield chunk
+    def wrap(edge: Edge, original: Function) -> Function:
+        whole = WRAPPERS[Kind.ASYNC_CALL](edge, original)
 
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return streamed(*args, **kwargs) if kwargs.get("stream") else await whole(*args, **kwargs)
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if streams(*args, **kwargs):
+                return _lazily(edge, original, args, kwargs)
+            return await whole(*args, **kwargs)
 
-    return wrapper
+        return wrapper
+
+    return wrap
+
+
+lazy, lazy_async = lazy_when(_asked), lazy_when_async(_asked)
+"""The wrappers of functions whose argument `stream` decides."""
+
+
+async def _lazily(edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncIterator[Any]:
+    call = edge.begin(args, kwargs)
+    async with aclosing(await original(*args, **kwargs)) as inner:
+        if call is None:
+            async for chunk in inner:
+                yield chunk
+            return
+        try:
+            first = [await inner.__anext__()]
+        except StopAsyncIteration:
+            first = []
+        except BaseException as exc:
+            quietly("failed", None, call.failed, exc)
+            raise
+        finally:
+            call.leave()
+        async with aclosing(call.follow_async(_after(first, inner))) as followed:
+            async for chunk in followed:
+                yield chunk
 
 
 async def _after(first: list[Any], rest: Any) -> AsyncIterator[Any]:

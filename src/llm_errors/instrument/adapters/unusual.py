@@ -42,7 +42,8 @@ def refusal(edge: Edge, original: Function) -> Function:
 
     def refused(given: Sequence[Any], exc: BaseException) -> None:
         adapter: Any = edge.adapter
-        info = adapter.refused(given[0], exc, given[1:]) if isinstance(adapter, Refusing) and given else None
+        first = given[0] if given else None
+        info = adapter.refused(first, exc, given[1:]) if isinstance(adapter, Refusing) else None
         call = edge.late(info, perf_counter()) if info is not None else None
         if call is not None:
             call.failed(exc)

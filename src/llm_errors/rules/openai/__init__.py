@@ -35,6 +35,12 @@ EXCEPTIONS: Final = (
          exceptions=words(".ContentFilterFinishReasonError .ArkContentFilterFinishReasonError"), weight=4),
     Rule("openai.together.download", E.TRANSPORT, "other", exceptions=words("together.DownloadError"), weight=2),
     Rule("openai.together.file", E.BAD_REQUEST, "invalid_parameter", exceptions=words("together.FileTypeError"), weight=2),
+    # The Azure SDK's own names of network errors, which hold the error that happened.
+    Rule("openai.azure.connection", E.TRANSPORT, "other",
+         exceptions=words("azure.ServiceRequestError azure.ServiceResponseError azure.IncompleteReadError"),
+         wrapper=True),
+    Rule("openai.azure.timeout", E.TIMEOUT, "other",
+         exceptions=words("azure.ServiceRequestTimeoutError azure.ServiceResponseTimeoutError"), wrapper=True),
     Rule("openai.azure.credentials", E.AUTH, "invalid_key",
          exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip

@@ -255,7 +255,7 @@ CODES: Final = (
     _code("deadline", E.SERVER, "deadline_exceeded",
           "vector_store_timeout deadline_exceeded channel:response_time_exceeded apig.0203"),
     _code("timeout", E.TIMEOUT, "provider", "request_timeout timeout timeout_error modeltimeoutexception user_request_timeout requesttimeout"
-          " responsetimeout internalerror.timeout"),
+          " responsetimeout internalerror.timeout waittasktimeout"),
     _code("upstream", E.SERVER, "upstream",
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"

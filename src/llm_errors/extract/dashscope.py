@@ -1,0 +1,133 @@
+"""Answers of Alibaba's DashScope, which returns failures too: status, code and message stand beside the output."""
+
+from dataclasses import replace
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract import retry_after
+from llm_errors.extract.answer import Answer, Chunks, Reader, embedded_error, suspect, unexpected
+from llm_errors.extract.fields import field, is_object, items, number, text
+from llm_errors.extract.openai_chat import ChatReader
+from llm_errors.extract.reshaped import Reshaped, chat
+
+DIALECT = "openai"
+"""Alibaba's codes are the same in its own format and in that of openai."""
+_UNFINISHED = "null"
+_TASK_FAILED = frozenset(("FAILED", "UNKNOWN"))
+
+
+def failed(result: Any) -> Evidence | None:
+    """Evidence of a response that is a failure, by its own status."""
+    status = number(field(result, "status_code"))
+    if status is None or status == 200:
+        return None
+    found = embedded_error(DIALECT, {name: field(result, name) for name in ("code", "message")})
+    wait = retry_after.from_headers(field(result, "headers"))
+    return replace(found, status=int(status), embedded=False, retry_after=wait)
+
+
+def _whole(result: Any) -> Any:
+    return _shape(result, False)
+
+
+def _chunk(result: Any) -> Any:
+    return _shape(result, True)
+
+
+def _shape(result: Any, streamed: bool) -> Any:
+    output, used = field(result, "output"), field(result, "usage")
+    if not is_object(output):
+        return None
+    choice = next(iter(items(field(output, "choices"))), None)
+    message = field(choice, "message") if choice is not None else output
+    finish = text(field(choice if choice is not None else output, "finish_reason"), 64)
+    return chat(
+        None if finish == _UNFINISHED else finish,
+        field(message, "content", "text") or field(output, "audio"),
+        tools=field(message, "tool_calls"),
+        streamed=streamed,
+        usage=(number(field(used, "input_tokens")), number(field(used, "output_tokens"))),
+        answer_id=field(result, "request_id"),
+    )
+
+
+class _Output:
+    """Reads vectors, ranks, media and tasks: a list of results must not be empty, and a task must not have failed."""
+
+    def whole(self, result: Any) -> Answer:
+        """Read a complete answer."""
+        output = field(result, "output")
+        if not is_object(output):
+            return unexpected(DIALECT, result)
+        if text(field(output, "task_status"), 16) in _TASK_FAILED:
+            return Answer(embedded_error(DIALECT, output), id=text(field(output, "task_id"), 256))
+        lists = [value for value in (field(output, "embeddings"), field(output, "results")) if isinstance(value, list)]
+        empty = suspect(DIALECT, "empty") if lists and not any(lists) else None
+        used = field(result, "usage")
+        return Answer(empty, input_tokens=number(field(used, "input_tokens", "total_tokens")))
+
+    def chunks(self) -> "_LastChunk":
+        """A new state for a streamed answer."""
+        return _LastChunk(self)
+
+
+class _LastChunk:
+    """The state of one stream of media, of which the last part is read."""
+
+    __slots__ = ("_last", "_reader", "done")
+
+    def __init__(self, reader: _Output) -> None:
+        self.done, self._reader = False, reader
+        self._last = Answer(suspect(DIALECT, "empty"))
+
+    def chunk(self, chunk: Any) -> None:
+        """Read the chunk as an answer."""
+        self.done, self._last = True, self._reader.whole(chunk)
+
+    def end(self) -> Answer:
+        """The last chunk's answer."""
+        return self._last
+
+
+class DashscopeReader:
+    """Reads responses with a status of their own, and their output with `reader`."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def whole(self, result: Any) -> Answer:
+        """A failure by the status, or what the output is."""
+        failure = failed(result)
+        return self._reader.whole(result) if failure is None else Answer(failure)
+
+    def chunks(self) -> "DashscopeChunks":
+        """A new state for a streamed answer."""
+        return DashscopeChunks(self._reader.chunks())
+
+
+class DashscopeChunks:
+    """The state of one stream. Its last part may be a failure."""
+
+    __slots__ = ("_chunks", "_failure")
+
+    def __init__(self, chunks: Chunks) -> None:
+        self._chunks = chunks
+        self._failure: Evidence | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the terminal event was received."""
+        return self._failure is not None or self._chunks.done
+
+    def chunk(self, chunk: Any) -> bool | None:
+        """Read one part."""
+        self._failure = self._failure or failed(chunk)
+        return True if self._failure is not None else self._chunks.chunk(chunk)
+
+    def end(self) -> Answer:
+        """The failure, or the answer after the last part."""
+        told = self._chunks.end()
+        return told if self._failure is None else told._replace(suspicion=self._failure)
+
+
+CHAT, OUTPUT = DashscopeReader(Reshaped(ChatReader(), _whole, _chunk)), DashscopeReader(_Output())

@@ -1,0 +1,68 @@
+"""ai21: chat completions; the retries of its HTTP client are bound when the client is made."""
+
+from dataclasses import replace
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract import exceptions, results
+from llm_errors.extract.answer import embedded_error
+from llm_errors.extract.error_shapes import told_error
+from llm_errors.extract.fields import field, is_object, items
+from llm_errors.instrument.adapters.methods import Method, Methods
+from llm_errors.instrument.adapters.stainless_tap import follow, is_stream
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Kind, Target
+
+_CHAT, _HTTP = "ai21.clients.studio.resources.chat", "ai21.http_client"
+
+
+class Ai21(Methods):
+    """The adapter of ai21's clients, also of those for Azure, Bedrock and Vertex."""
+
+    methods = (
+        Method(f"{_CHAT}.chat_completions", "ChatCompletions", "create", Kind.CALL, "chat", results.CHAT, place=1),
+        Method(
+            f"{_CHAT}.async_chat_completions",
+            "AsyncChatCompletions",
+            "create",
+            Kind.ASYNC_CALL,
+            "chat",
+            results.CHAT,
+            place=1,
+        ),
+    )
+    others = (
+        Target(f"{_HTTP}.http_client", "AI21HTTPClient", "_run_request", Kind.ATTEMPT),
+        Target(f"{_HTTP}.async_http_client", "AsyncAI21HTTPClient", "_run_request", Kind.ASYNC_ATTEMPT),
+        Target("ai21.stream.stream", "Stream", "close", Kind.CLOSE),
+        Target("ai21.stream.async_stream", "AsyncStream", "close", Kind.ASYNC_CLOSE),
+    )
+
+    def url(self, instance: Any, kwargs: dict[str, Any]) -> Any:
+        """The base URL of the HTTP client."""
+        return field(field(instance, "_client"), "_base_url")
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """An answer, or a stream."""
+        if is_stream(result):
+            follow(call, result)
+        else:
+            call.judge(result)
+
+    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+        """The SDK's error has no headers, and a part of a stream that is an error is only invalid to it."""
+        if "ai21.AI21APIError" in names and response is not None:
+            found = exceptions.read(exc, self.row.dialect, call.info.provider, call.ambient)
+            whole = exceptions.of_response(response, self.row.dialect, call.info.provider)
+            return replace(found, retry_after=whole.retry_after)
+        if call.info.stream and "pydantic_core.ValidationError" in names:
+            told = _told(exc)
+            if told is not None:
+                return replace(embedded_error(self.row.dialect, told), exceptions=(names,))
+        return super().told(call, exc, names, response)
+
+
+def _told(exc: Any) -> Any:
+    """The error object that was no chunk, from the input of the validation."""
+    given = (field(entry, "input") for entry in items(exc.errors())[:4])
+    return next((told for one in given if is_object(one) and (told := told_error(one)) is not None), None)

@@ -1,0 +1,107 @@
+"""dashscope: one request object sends every request over HTTP; it returns failures, or a generator of a stream's parts."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from llm_errors.call import CallInfo
+from llm_errors.extract import causes, dashscope
+from llm_errors.extract.fields import field, text
+from llm_errors.instrument.adapters.generators import lazy_when, lazy_when_async
+from llm_errors.instrument.adapters.unusual import refusal
+from llm_errors.instrument.endpoints import split_address
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Adapter, Function, Target
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.providers import provider_of_host
+from llm_errors.safety import quietly
+
+_HTTP = "dashscope.api_entities.http_request"
+_SERVICES = "/services/"
+OPERATIONS = (
+    ("generation", "chat"),
+    ("embedding", "embeddings"),
+    ("rerank", "rerank"),
+    ("asr", "transcription"),
+    ("tts", "speech"),
+)
+"""A part of the path behind `services` -> operation. All other services generate images and videos."""
+
+
+def _streams(request: Any, *args: Any, **kwargs: Any) -> bool:
+    return bool(request.stream)
+
+
+def _sent(edge: Edge, original: Function) -> Function:
+    """The wrapper of the function that sends a request, and once more over a new connection if the first one was closed."""
+
+    def wrapper(send: Function) -> Any:
+        call = edge.active(())
+        return original(send) if call is None else original(lambda: _attempt(call, send))
+
+    return wrapper
+
+
+def _attempt(call: Invocation, send: Function) -> Any:
+    quietly("attempt", None, call.attempt_begins)
+    try:
+        return send()
+    except BaseException as exc:
+        quietly("attempt", None, call.attempt_failed, exc)
+        raise
+
+
+def _sent_async(edge: Edge, original: Function) -> Function:
+    async def wrapper(send: Function) -> Any:
+        call = edge.active(())
+        return await (original(send) if call is None else original(lambda: _attempt_async(call, send)))
+
+    return wrapper
+
+
+async def _attempt_async(call: Invocation, send: Function) -> Any:
+    quietly("attempt", None, call.attempt_begins)
+    try:
+        return await send()
+    except BaseException as exc:
+        quietly("attempt", None, call.attempt_failed, exc)
+        raise
+
+
+class Dashscope(Adapter):
+    """The adapter of dashscope."""
+
+    def targets(self) -> Iterator[Target]:
+        """The request object's methods, what they send with, and the function that makes the object or refuses to."""
+        yield Target(_HTTP, "HttpRequest", "call", lazy_when(_streams))
+        yield Target(_HTTP, "HttpRequest", "aio_call", lazy_when_async(_streams))
+        yield Target(_HTTP, "", "_send_with_retry", _sent, optional=True)
+        yield Target(_HTTP, "", "send_with_retry_async", _sent_async, optional=True)
+        for name in ("_build_api_request", "get_default_api_key"):
+            yield Target("dashscope.client.base_api", "", name, refusal, optional=True)
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """A POST to a service. Files, jobs that are polled, assistants and fine-tuning are no model calls."""
+        url = text(field(instance, "url"))
+        if field(instance, "method") != "POST" or _SERVICES not in url:
+            return None
+        model = text(field(field(instance, "data"), "model"), 256)
+        return self._info(url, model, bool(field(instance, "stream")))
+
+    def _info(self, url: str, model: str, stream: bool = False) -> CallInfo:
+        path = url.partition(_SERVICES)[2]
+        operation = next((name for part, name in OPERATIONS if part in path), "generate_content")
+        host, port = split_address(url)
+        return self.info(
+            operation=operation,
+            model=model,
+            stream=stream,
+            provider=provider_of_host(host, port),
+            address=host,
+            port=port,
+            reader=dashscope.CHAT if operation == "chat" else dashscope.OUTPUT,
+        )
+
+    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
+        """A call without a key, or refused while its request is made, of which the model is the first argument."""
+        is_own = any(name.startswith("dashscope.") for name in causes.names(exc))
+        return self._info("", text(instance, 256)) if is_own else None

@@ -1,0 +1,123 @@
+"""SDKs whose public methods are the model calls: each lists its methods in a table, and says where model and address are."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import causes, exceptions
+from llm_errors.extract.answer import Answer, Reader
+from llm_errors.extract.fields import field, number, parsed, text
+from llm_errors.instrument.adapters.received import Received
+from llm_errors.instrument.endpoints import address_of
+from llm_errors.instrument.invocation import NOTHING, Invocation
+from llm_errors.instrument.protocol import Adapter, Kind, Target, Wrap
+from llm_errors.providers import provider_of_host
+
+
+class Method(NamedTuple):
+    """A method that is a model call: where it is, how it behaves, its operation, and what reads its answer."""
+
+    module: str
+    owner: str
+    name: str
+    kind: Kind | Wrap
+    operation: str
+    reader: Reader
+    streams: bool | None = None
+    """Whether it always or never returns a stream. None: its argument `stream` decides."""
+    place: int | None = None
+    """The position of the model among the arguments, if it need not be a keyword."""
+
+
+_UNREADABLE = (
+    *("json.JSONDecodeError", "pydantic_core.ValidationError", "pydantic.ValidationError", "builtins.AttributeError"),
+    *("builtins.KeyError", "builtins.TypeError"),
+)
+"""What SDKs raise over a body that is no answer."""
+
+
+class Methods(Adapter):
+    """The adapter of one of these SDKs. A subclass has the table, and overrides what differs."""
+
+    methods: tuple[Method, ...] = ()
+    others: tuple[Target, ...] = ()
+    """Functions to patch beside the methods: attempts, retries, steps and ends of streams."""
+
+    def targets(self) -> Iterable[Target]:
+        """The methods, and the other functions."""
+        return (*(Target(m.module, m.owner, m.name, m.kind) for m in self.methods), *self.others)
+
+    @cached_property
+    def _by_target(self) -> dict[tuple[str, str, str], Method]:
+        return {(m.module, m.owner, m.name): m for m in self.methods}
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """The model call, from the table and from what the subclass finds in the client and in the arguments."""
+        method = self._by_target[target.module, target.owner, target.attribute]
+        host, port = address_of(self.url(instance, kwargs))
+        return self.info(
+            operation=method.operation,
+            model=text(self.model(instance, args, kwargs) or _placed(args, method.place), 256),
+            stream=kwargs.get("stream") is True if method.streams is None else method.streams,
+            provider=provider_of_host(host, port),
+            address=host,
+            port=port,
+            reader=method.reader,
+        )
+
+    def model(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The requested model. By default, the argument `model`."""
+        return kwargs.get("model")
+
+    def url(self, instance: Any, kwargs: dict[str, Any]) -> Any:
+        """The address that the client calls: a string, or an object with host and port. By default, none is known."""
+        return None
+
+    def is_of(self, call: Invocation, target: Target, instance: Any) -> bool:
+        """Methods of inner objects that run inside the call belong to it."""
+        return True
+
+    def attempt_returned(self, call: Invocation, result: Any) -> Evidence | None:
+        """Keep a response until the SDK has made its object of it. If its status is an error, the SDK may retry."""
+        call.parsed = Received(result)
+        status = number(field(result, "status_code", "status"))
+        failed = status is not None and status >= _FAILED
+        return exceptions.of_response(result, self.row.dialect, call.info.provider) if failed else None
+
+    def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
+        """What the subclass reads, or why the SDK could not make its object of the response."""
+        kept, call.parsed = call.parsed, NOTHING
+        response = kept.response if type(kept) is Received else None
+        found = self.told(call, exc, causes.names(exc), response)
+        return None if found is None else replace(found, channel="thrown", provider=call.info.provider)
+
+    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+        """Evidence from the exception, its class names, and the last response. By default, from a body that is no answer."""
+        if response is None or not any(name in names for name in _UNREADABLE):
+            return None
+        body = exceptions.loaded(response)
+        if (number(field(response, "status_code", "status")) or 0) >= _FAILED:
+            told = exceptions.of_response(response, self.row.dialect, call.info.provider)
+        else:
+            answer: Answer = call.info.reader.whole(parsed(body or b""))
+            if answer.suspicion is None:
+                return None
+            told = answer.suspicion
+        return replace(told, exceptions=(names,))
+
+
+def _placed(args: tuple[Any, ...], place: int | None) -> Any:
+    return args[place] if place is not None and len(args) > place else None
+
+
+_FAILED = 400
+"""The lowest HTTP status of an error."""
+
+
+def both(module: str, owner: str, name: str, operation: str, reader: Reader, **more: Any) -> Iterator[Method]:
+    """A method of a client class, and the same of its async twin, whose name begins with `Async`, in the same module."""
+    yield Method(module, owner, name, Kind.CALL, operation, reader, **more)
+    yield Method(module, f"Async{owner}", name, Kind.ASYNC_CALL, operation, reader, **more)

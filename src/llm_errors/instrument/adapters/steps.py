@@ -1,0 +1,94 @@
+"""Streams that are objects of an SDK with a `__next__` of their own, which no attribute replaces: each step is observed."""
+
+from typing import Any
+
+from llm_errors.instrument.finalizers import finalizer_of
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+
+def begin(call: Invocation, stream: Any) -> None:
+    """Follow the stream from now on. It ends the call when it is dropped."""
+    call.expect(call.info.reader.chunks())
+    call.attach_finalizer(stream)
+
+
+def _waiting(edge: Edge, stream: Any) -> Invocation | None:
+    """The open call of the stream, which now waits for a chunk."""
+    finalizer = finalizer_of(stream) if edge.patcher.active else None
+    if finalizer is None or not finalizer.counts:
+        return None
+    call: Invocation = finalizer.call
+    call.waiting = True
+    return call
+
+
+def _left(stream: Any) -> None:
+    """The application closes the stream. While it waits for a chunk, the SDK closes it, because it has ended."""
+    finalizer = finalizer_of(stream)
+    if finalizer is not None and finalizer.counts and not finalizer.call.waiting:
+        finalizer.end()
+
+
+def close(edge: Edge, original: Function) -> Function:
+    """The wrapper of `close`, which the SDK itself calls at the end."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("close", None, _left, args[0])
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+def close_async(edge: Edge, original: Function) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("close", None, _left, args[0])
+        return await original(*args, **kwargs)
+
+    return wrapper
+
+
+def step(edge: Edge, original: Function) -> Function:
+    """The wrapper of `__next__`."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = quietly("chunk", None, _waiting, edge, args[0])
+        if call is None:
+            return original(*args, **kwargs)
+        try:
+            chunk = original(*args, **kwargs)
+        except StopIteration:
+            quietly("stream", None, call.exhausted)
+            raise
+        except BaseException as exc:
+            quietly("stream", None, call.failed, exc)
+            raise
+        quietly("chunk", None, call.passed, chunk)
+        return chunk
+
+    return wrapper
+
+
+def step_async(edge: Edge, original: Function) -> Function:
+    """The wrapper of `__anext__`."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = quietly("chunk", None, _waiting, edge, args[0])
+        if call is None:
+            return await original(*args, **kwargs)
+        try:
+            chunk = await original(*args, **kwargs)
+        except StopAsyncIteration:
+            quietly("stream", None, call.exhausted)
+            raise
+        except BaseException as exc:
+            quietly("stream", None, call.failed, exc)
+            raise
+        quietly("chunk", None, call.passed, chunk)
+        return chunk
+
+    return wrapper

@@ -1,0 +1,61 @@
+"""voyageai: embeddings and ranks. A loop inside the client's methods makes the attempts."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from llm_errors.extract import results
+from llm_errors.extract.data import DataReader
+from llm_errors.extract.fields import field
+from llm_errors.instrument.adapters.methods import Method, Methods
+from llm_errors.instrument.adapters.received import Received
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Function, Kind, Target
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+_REQUESTOR = "voyageai.api_resources.api_requestor"
+_VECTORS = DataReader("embeddings")
+_APIS = (
+    ("embed", "embeddings", _VECTORS, 1),
+    ("multimodal_embed", "embeddings", _VECTORS, 1),
+    ("contextualized_embed", "embeddings", results.MODERATIONS, 1),
+    ("rerank", "rerank", results.MODERATIONS, 2),
+)
+_CLIENTS = (("voyageai.client", "Client", Kind.CALL), ("voyageai.client_async", "AsyncClient", Kind.ASYNC_CALL))
+
+
+def _interpreted(edge: Edge, original: Function) -> Function:
+    """The wrapper of the method that interprets a response: it takes some errors for answers."""
+
+    def keep(args: tuple[Any, ...], body: Any, status: Any, headers: Any) -> None:
+        call = edge.active(args)
+        if call is not None and isinstance(body, str):
+            call.parsed = Received(SimpleNamespace(status_code=status, _content=body.encode(), headers=headers))
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("attempt", None, keep, args, *(*args[1:], *kwargs.values())[:3])
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+class VoyageAi(Methods):
+    """The adapter of voyageai's clients."""
+
+    methods = tuple(
+        Method(module, owner, name, kind, operation, reader, False, place)
+        for module, owner, kind in _CLIENTS
+        for name, operation, reader, place in _APIS
+    )
+    others = (
+        Target(_REQUESTOR, "APIRequestor", "request", Kind.ATTEMPT),
+        Target(_REQUESTOR, "APIRequestor", "arequest", Kind.ASYNC_ATTEMPT),
+        Target(_REQUESTOR, "APIRequestor", "_interpret_response_line", _interpreted, optional=True),
+    )
+
+    def url(self, instance: Any, kwargs: dict[str, Any]) -> Any:
+        """The base URL of the client."""
+        return field(field(instance, "_params"), "base_url")
+
+    def attempt_returned(self, call: Invocation, result: Any) -> None:
+        """The response is already kept."""
