@@ -87,6 +87,7 @@ class Provider:
     status_page: str = ""
 
 
+_OPENAI_VARIANTS = (("AzureOpenAI", "azure.ai.openai"), ("BedrockOpenAI", "aws.bedrock"))
 _GENAI = ("google.api_core", "google.auth", "grpc")
 
 
@@ -115,8 +116,9 @@ def _mistral(package: str, versions: str, provider: str) -> Sdk:
 
 SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("openai", "openai", ">=1.66,<4", "openai", "openai", "stainless", "openai",
-        clients=(Client("openai._client", "OpenAI"),),
-        variants=(("AzureOpenAI", "azure.ai.openai"), ("BedrockOpenAI", "aws.bedrock"))),
+        clients=(Client("openai._client", "OpenAI"),), variants=_OPENAI_VARIANTS),
+    # The same clients open websockets: Realtime, and in newer releases the Responses API.
+    Sdk("openai", "openai", ">=1.66,<4", "openai", "openai", "openai_sockets", "openai", variants=_OPENAI_VARIANTS),
     Sdk("anthropic", "anthropic", ">=0.50,<3", "anthropic", "anthropic", "stainless", "anthropic",
         clients=(Client("anthropic._client", "Anthropic"),
                  Client("anthropic.lib.bedrock._client", "AnthropicBedrock", "aws.bedrock"),
@@ -150,6 +152,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("google-genai", "google-genai", ">=2,<4", "google.genai._gaos", "google", "google_interactions", "gcp.gemini"),
     Sdk("google-genai", "google-genai", ">=1.55,<2", "google.genai._interactions", "google", "stainless", "gcp.gemini",
         clients=(Client("google.genai._interactions._client", "GeminiNextGenAPIClient"),)),
+    Sdk("google-genai", "google-genai", ">=1.30,<4", "google.genai.live", "google", "google_live", "gcp.gemini"),
     _mistral("mistralai.client", ">=2,<4", "mistral_ai"),
     _mistral("mistralai.azure.client", ">=2,<4", "azure.ai.inference"),
     _mistral("mistralai.gcp.client", ">=2,<4", "gcp.vertex_ai"),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract import bodies, causes, frameworks, retry_after
+from llm_errors.extract import bodies, causes, closes, frameworks, retry_after
 from llm_errors.extract.fields import field, number, parsed, printable, text
 from llm_errors.providers import SDKS
 
@@ -58,6 +58,9 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     """
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
+    close = next((found for link in links if (found := closes.close_of(link)) is not None), None)
+    if close is not None:
+        return _closed(close, chain, dialect, provider)
     bearer = next((link for link in links if _status(link) is not None or _body(link) is not None), exc)
     http = _status(bearer)
     body = bodies.read(_whole(bearer, _body(bearer)), http)
@@ -83,6 +86,22 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
         message=body.message or (_transport_text(links, chain) if http is None else ""),
         retry_after=told if told is not None else body.retry_after,
         embedded=embedded and says_something,
+    )
+
+
+def _closed(close: closes.Close, chain: tuple[tuple[str, ...], ...], dialect: str, provider: str) -> Evidence:
+    """Evidence from the close of a websocket. Without a status, every rule that matches a text may read the reason."""
+    body = close.read()
+    return Evidence(
+        dialect=body.dialect or next((d for names in chain if (d := causes.dialect_of(names))), dialect),
+        provider=provider,
+        status=body.status,
+        codes=body.codes,
+        exceptions=chain,
+        facts=body.facts,
+        message=body.message,
+        retry_after=body.retry_after,
+        embedded=True,
     )
 
 
@@ -158,6 +177,9 @@ def loaded_body(response: Any) -> Any:
 def loaded(response: Any) -> bytes | None:
     """The bytes of a response body, if the HTTP library has read it already. Nothing is read or awaited here."""
     content = field(response, "_content", "_body")
+    if content is None and "websockets" in type(response).__module__:
+        content = field(response, "body")  # the answer to a refused handshake
+    content = bytes(content) if isinstance(content, bytearray) else content
     return content if isinstance(content, bytes) and content else None
 
 

@@ -80,7 +80,7 @@ class GenerateContentChunks:
             if reason or index not in self._finish:
                 self._finish[index] = reason
             if not self._content:
-                self._content = _has_content(candidate)
+                self._content = has_content(field(candidate, "content"))
                 self._thought = self._thought or _has_thought(candidate)
         feedback = field(chunk, "prompt_feedback", "promptFeedback")
         if feedback is not None:
@@ -128,9 +128,9 @@ def _has_thought(candidate: Any) -> bool:
     return any(field(part, "thought") is True for part in items(field(field(candidate, "content"), "parts")))
 
 
-def _has_content(candidate: Any) -> bool:
-    """Whether the candidate contains anything but thoughts."""
-    for part in items(field(field(candidate, "content"), "parts")):
+def has_content(content: Any) -> bool:
+    """Whether the content of a candidate contains anything but thoughts."""
+    for part in items(field(content, "parts")):
         if field(part, "thought") is True:
             continue
         if any(field(part, name) not in (None, "") for name in _CONTENT):

@@ -13,17 +13,25 @@ from llm_errors.extract.data import DataReader, MediaReader, ResultsReader
 from llm_errors.extract.fields import field, is_object, items, text
 from llm_errors.extract.google import GenerateContentReader
 from llm_errors.extract.google_interactions import InteractionsReader
+from llm_errors.extract.google_live import LiveReader
 from llm_errors.extract.llama import LLAMA
 from llm_errors.extract.ollama import OllamaReader
 from llm_errors.extract.openai_chat import ChatReader
+from llm_errors.extract.openai_realtime import RealtimeReader
 from llm_errors.extract.openai_responses import ResponsesReader
 
 CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, PAGES, MEDIA = DataReader("data"), DataReader("results"), DataReader("pages"), MediaReader()
+REALTIME, LIVE = RealtimeReader(), LiveReader()
 
 CONVERSE, COHERE, COHERE_V1, OLLAMA = ConverseReader(), CohereReader(), CohereV1Reader(), OllamaReader()
 
+_BY_MARK: tuple[tuple[str, str, Reader], ...] = (
+    ("type", "message", MESSAGES),
+    ("object", "realtime.response", REALTIME),
+)
+"""A field whose value shows what the answer is."""
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("choices",), CHAT),
     (("completion_message",), LLAMA),
@@ -50,8 +58,9 @@ def read(result: Any) -> Evidence | None:
         return embedded_error(_dialect(result, error), result)
     if adk.is_response(result):
         return adk.suspicion_of(result)
-    if text(field(result, "type")) == "message":
-        return MESSAGES.whole(result).suspicion
+    marked = next((reader for name, mark, reader in _BY_MARK if text(field(result, name)) == mark), None)
+    if marked is not None:
+        return marked.whole(result).suspicion
     for names, reader in _BY_FIELD:
         if field(result, *names) is not None:
             return reader.whole(result).suspicion

@@ -25,6 +25,12 @@ def _said(row_id: str, error_class: E, reason: str, status: set[int], *says: str
     return Rule(row, error_class, reason, dialects=_DIALECT.only, status=frozenset(status), says=says, weight=2)
 
 
+def _live(row_id: str, error_class: E, reason: str, status: int, *says: str) -> Rule:
+    """A rule for the reason with which the Live API closes its websocket. There, the words of a status replace the status."""
+    row, where = f"google.live.{row_id}", frozenset({status})
+    return Rule(row, error_class, reason, dialects=_DIALECT.only, status=where, says=says, embedded=True, weight=-1)
+
+
 CODES: Final = (
     _code("key", E.AUTH, "invalid_key", "API_KEY_INVALID"),
     _code("key.expired", E.AUTH, "expired", "API_KEY_EXPIRED ACCESS_TOKEN_EXPIRED"),
@@ -87,6 +93,42 @@ FINISH: Final = (
     _finish("failed", E.SERVER, "other", "failed"),
 )
 
+TURN: Final = (
+    _finish(
+        "turn.prompt",
+        E.PROMPT_BLOCKED,
+        "prohibited_content",
+        "PROHIBITED_INPUT_CONTENT INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED INPUT_TEXT_NCII_PROHIBITED"
+        " INPUT_IP_PROHIBITED",
+    ),
+    _finish(
+        "turn.prompt.image",
+        E.PROMPT_BLOCKED,
+        "image_safety",
+        "IMAGE_PROHIBITED_INPUT_CONTENT INPUT_IMAGE_CELEBRITY INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED"
+        " UNSAFE_PROMPT_FOR_IMAGE_GENERATION",
+    ),
+    _finish("turn.prompt.other", E.PROMPT_BLOCKED, "other", "INPUT_OTHER"),
+    _finish("turn.rejected", E.OUTPUT_BLOCKED, "other", "RESPONSE_REJECTED GENERATED_OTHER MAX_REGENERATION_REACHED"),
+    _finish(
+        "turn.safety",
+        E.OUTPUT_BLOCKED,
+        "safety",
+        "GENERATED_CONTENT_SAFETY GENERATED_AUDIO_SAFETY GENERATED_VIDEO_SAFETY",
+    ),
+    _finish("turn.prohibited", E.OUTPUT_BLOCKED, "prohibited_content", "GENERATED_CONTENT_PROHIBITED"),
+    _finish("turn.blocklist", E.OUTPUT_BLOCKED, "blocklist", "GENERATED_CONTENT_BLOCKLIST"),
+    _finish(
+        "turn.image",
+        E.OUTPUT_BLOCKED,
+        "image_safety",
+        "GENERATED_IMAGE_SAFETY GENERATED_IMAGE_PROHIBITED GENERATED_IMAGE_CELEBRITY GENERATED_IMAGE_MINORS"
+        " GENERATED_IMAGE_IDENTIFIABLE_PEOPLE GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER",
+    ),
+    _finish("turn.recitation", E.OUTPUT_BLOCKED, "recitation", "OUTPUT_IMAGE_IP_PROHIBITED"),
+)
+"""Reasons with which the Live API ends a turn, beside those of `generateContent`."""
+
 # Interactions write the reasons in lower case.
 BLOCK: Final = (
     _block("safety", "safety", "SAFETY safety"),
@@ -135,4 +177,20 @@ OTHERS: Final = (
     Rule("google.says.overloaded", E.SERVER, "overloaded", dialects=_DIALECT.only, status=frozenset({503}), says=("overloaded", "experiencing high demand"), weight=2),
 )  # fmt: skip
 
-ROWS: Final = (*CODES, *FINISH, *BLOCK, *OTHERS)
+LIVE: Final = (
+    _live("model", E.NOT_FOUND, "model", 404, "is not found for api version", "is not supported for bidigeneratecontent"),
+    _live("resource", E.NOT_FOUND, "resource", 404, "requested entity was not found"),
+    _live("key", E.AUTH, "missing_key", 403, "unregistered callers", "without established identity"),
+    _live("token", E.AUTH, "invalid_key", 401, "invalid authentication credentials", "token has expired", "token is invalid"),
+    _live("denied", E.AUTH, "permission_denied", 403, "permission denied", "does not have permission"),
+    _live("rate", E.RATE_LIMITED, "requests", 429, "exceeded your current quota", "resource_exhausted", "quota exceeded",
+          "resource has been exhausted"),
+    _live("concurrency", E.RATE_LIMITED, "concurrency", 429, "concurrent session"),
+    _live("unsupported", E.BAD_REQUEST, "unsupported", 400, "is not implemented, or supported, or enabled"),
+    _live("unavailable", E.SERVER, "unavailable", 503, "service is currently unavailable"),
+    _live("deadline", E.SERVER, "deadline_exceeded", 504, "deadline expired", "deadline exceeded"),
+    _live("blocked", E.PROMPT_BLOCKED, "safety", 400, "blocked due to safety", "violates our policies"),
+)  # fmt: skip
+"""Phrases of Gemini's Live API, as reports of its users show them. A close code alone says little."""
+
+ROWS: Final = (*CODES, *FINISH, *TURN, *BLOCK, *OTHERS, *LIVE)

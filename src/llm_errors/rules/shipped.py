@@ -7,6 +7,7 @@ from typing import Final
 from llm_errors.rules import (
     anthropic,
     bedrock,
+    closes,
     cohere,
     common,
     frameworks,
@@ -30,7 +31,7 @@ def checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
 
 _BY_DIALECT: Final = (openai.ROWS, anthropic.ROWS, google.ROWS, bedrock.ROWS, mistral.ROWS, cohere.ROWS, ollama.ROWS)
 SHIPPED: Final = checked(
-    (*common.ROWS, *frameworks.ROWS, *huggingface.ROWS, *vendors.ROWS, *chain.from_iterable(_BY_DIALECT))
+    (*common.ROWS, *closes.ROWS, *frameworks.ROWS, *huggingface.ROWS, *vendors.ROWS, *chain.from_iterable(_BY_DIALECT))
 )
 INDEX: Final = index(SHIPPED)
 DIALECTS: Final = frozenset(dialect for row in SHIPPED for dialect in row.dialects)

@@ -9,8 +9,10 @@ from llm_errors.instrument.adapters.dashscope import Dashscope
 from llm_errors.instrument.adapters.frameworks import Framework
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
+from llm_errors.instrument.adapters.google_live import GoogleLive
 from llm_errors.instrument.adapters.huggingface import HuggingFace
 from llm_errors.instrument.adapters.ollama import Ollama
+from llm_errors.instrument.adapters.openai_sockets import OpenAISockets
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.adapters.stainless_copies import StainlessCopies
@@ -23,6 +25,8 @@ FAMILIES: dict[str, type[Adapter]] = {
     "stainless_copies": StainlessCopies,
     "google_genai": GoogleGenai,
     "google_interactions": GoogleInteractions,
+    "google_live": GoogleLive,
+    "openai_sockets": OpenAISockets,
     "google_adk": GoogleAdk,
     "speakeasy": Speakeasy,
     "botocore": Botocore,

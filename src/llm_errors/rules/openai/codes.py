@@ -185,6 +185,11 @@ CODES: Final = (
           " invalidparameter.oversizedimage oversizedimage invalidimageurl invalidimageresolution invalidurl"
           " invalidimageurl.emptyurl invalidimageurl.invalidformat invalid_media image_size_exceeded"),
     _code("precondition", E.BAD_REQUEST, "failed_precondition", "data_residency_mismatch zero_data_retention invalid_state"),
+    # A session that has lived as long as it may, or cannot do now what the application asks.
+    _code("session", E.BAD_REQUEST, "failed_precondition",
+          "session_expired websocket_connection_limit_reached conversation_already_has_active_response"
+          " response_cancel_not_active cannot_update_voice session_not_found"),
+    _code("session.audio", E.BAD_REQUEST, "invalid_media", "input_audio_buffer_commit_empty invalid_audio_format"),
     _code("precondition.generic", E.BAD_REQUEST, "failed_precondition", "precondition_failed", generic=True),
     _code("tool", E.TOOL_PROTOCOL, "malformed_call", "tool_use_failed tool_call_failed output_parse_failed tool_call_parse_error"),
     # Error types of TGI. They are ordinary words, so the status wins.

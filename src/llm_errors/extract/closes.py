@@ -1,0 +1,71 @@
+"""Reads how a server closed a websocket: the close code, and the reason text beside it.
+
+A close is an error without an HTTP status. Its code becomes a code of the evidence, such as `close_1011`, and its reason the
+message. Many servers write an error code, or an error object, into the reason.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from llm_errors.extract import bodies, causes
+from llm_errors.extract.fields import field, number, parsed, text
+
+CLOSES = range(1000, 5000)
+"""Close codes: 1000 to 2999 of the protocol, 3000 to 4999 of applications."""
+ABNORMAL = 1006
+"""The code for a connection that ended without a close frame."""
+NORMAL = frozenset((1000, 1001, 1005))
+"""Codes of a connection that was not closed because of an error."""
+_CLASS = "websockets.ConnectionClosed"
+_OF_GENAI = "google.genai.APIError"
+_ONE_WORD = re.compile(r"[A-Za-z][\w.-]*")
+_CUT_JSON = re.compile(r'"message"\s*:\s*"([^"]*)')
+"""A reason has at most 123 bytes, so an error object in it is often cut off."""
+
+
+class Close(NamedTuple):
+    """The code and the reason with which a websocket was closed."""
+
+    code: int
+    reason: str
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether the connection was not closed because of an error."""
+        return self.code in NORMAL
+
+    def read(self) -> bodies.ErrorBody:
+        """The close as an error body."""
+        found = bodies.read(self.reason)
+        word = self.reason.strip()
+        said = (word,) if _ONE_WORD.fullmatch(word) else ()
+        message = found.message or self._cut_message() or self.reason
+        return bodies.ErrorBody(
+            codes=(*found.codes, *said, f"close_{self.code}"),
+            message=message,
+            status=found.status,
+            retry_after=found.retry_after,
+            facts=found.facts | {"closed"},
+            dialect=found.dialect,
+        )
+
+    def _cut_message(self) -> str:
+        cut = _CUT_JSON.search(self.reason) if isinstance(parsed(self.reason), str) else None
+        return cut[1] if cut else ""
+
+
+def close_of(exc: BaseException | None) -> Close | None:
+    """How the server closed the websocket, if the exception says so.
+
+    websockets raises ConnectionClosed; google-genai replaces it by its APIError, with the close code as `code`.
+    """
+    if exc is None:
+        return None
+    names = causes.names(exc)
+    if _CLASS in names:
+        frame = field(exc, "rcvd")
+        return Close(number(field(frame, "code")) or ABNORMAL, text(field(frame, "reason")))
+    code: Any = number(field(exc, "code")) if _OF_GENAI in names else None
+    if code in CLOSES:
+        return Close(code, text(field(exc, "details")))
+    return None

@@ -1,0 +1,195 @@
+"""Wrappers of the methods of an SDK's connection, for adapters whose model answers on a websocket.
+
+The wrapper of the connecting method attaches a `Session` to the connection; the others tell it what they see. The session
+goes with the connection, so a dropped connection ends its calls.
+"""
+
+from time import perf_counter
+from typing import Any, Protocol, runtime_checkable
+
+from llm_errors.call import CallInfo
+from llm_errors.extract.closes import close_of
+from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.sessions import SESSION, Session, refused
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly, report_internal_error
+
+
+@runtime_checkable
+class Speaks(Protocol):
+    """An adapter of an SDK with websockets."""
+
+    def received(self, session: Session, event: Any) -> None:
+        """The application received an event."""
+        ...
+
+    def sends(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """The application sends a message: the arguments of the SDK's method, without the connection."""
+        ...
+
+
+def opening(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+    """What is known about the calls of a session that begins, or None to ignore it."""
+    if not edge.patcher.active:
+        return None
+    instance, given = edge.bound(args)
+    return edge.adapter.describe(edge.target, instance, given, kwargs)
+
+
+def attach(edge: Edge, info: CallInfo, started: float, connection: Any) -> Session:
+    """Attach a session to the SDK's connection."""
+    session = Session(edge.late, info, started)
+    vars(connection)[SESSION] = session
+    return session
+
+
+def connects(edge: Edge, original: Function) -> Function:
+    """The wrapper of a method that returns a connection."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        info, started = quietly("begin", None, opening, edge, args, kwargs), perf_counter()
+        if info is None:
+            return original(*args, **kwargs)
+        try:
+            connection = original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("failed", None, refused, edge.late, info, started, exc)
+            raise
+        quietly("returned", None, attach, edge, info, started, connection)
+        return connection
+
+    return wrapper
+
+
+def connects_async(edge: Edge, original: Function) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        info, started = quietly("begin", None, opening, edge, args, kwargs), perf_counter()
+        if info is None:
+            return await original(*args, **kwargs)
+        try:
+            connection = await original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("failed", None, refused, edge.late, info, started, exc)
+            raise
+        quietly("returned", None, attach, edge, info, started, connection)
+        return connection
+
+    return wrapper
+
+
+def makes_event(edge: Edge, original: Function) -> Function:
+    """The wrapper of a plain method that makes the SDK's event of a message. It runs for every event."""
+    received = edge.adapter.received if isinstance(edge.adapter, Speaks) else None
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        event = original(*args, **kwargs)
+        try:
+            session = args[0].__dict__.get(SESSION)
+            if session is not None and received is not None:
+                received(session, event)
+        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every event
+            report_internal_error("event", error)
+        return event
+
+    return wrapper
+
+
+def receives(edge: Edge, original: Function) -> Function:
+    """The wrapper of a method that returns a message, or raises if the connection is closed."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        except Exception as exc:
+            quietly("failed", None, _lost, args, exc)
+            raise
+
+    return wrapper
+
+
+def receives_async(edge: Edge, original: Function) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await original(*args, **kwargs)
+        except Exception as exc:
+            quietly("failed", None, _lost, args, exc)
+            raise
+
+    return wrapper
+
+
+def sends(edge: Edge, original: Function) -> Function:
+    """The wrapper of a method that sends a message."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("send", None, _sending, edge, args, kwargs)
+        try:
+            return original(*args, **kwargs)
+        except Exception as exc:
+            quietly("failed", None, _lost, args, exc)
+            raise
+
+    return wrapper
+
+
+def sends_async(edge: Edge, original: Function) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("send", None, _sending, edge, args, kwargs)
+        try:
+            return await original(*args, **kwargs)
+        except Exception as exc:
+            quietly("failed", None, _lost, args, exc)
+            raise
+
+    return wrapper
+
+
+def closes(edge: Edge, original: Function) -> Function:
+    """The wrapper of a method that closes the connection. The session ends first: what the server answers is no news."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("close", None, _closing, args)
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+def closes_async(edge: Edge, original: Function) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly("close", None, _closing, args)
+        return await original(*args, **kwargs)
+
+    return wrapper
+
+
+def session_of(args: tuple[Any, ...]) -> Session | None:
+    """The session of a connection, which is the first argument of its methods."""
+    found = vars(args[0]).get(SESSION) if args else None
+    return found if isinstance(found, Session) else None
+
+
+def _sending(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    session = session_of(args)
+    if session is not None and edge.patcher.active and isinstance(edge.adapter, Speaks):
+        edge.adapter.sends(session, args[1:], kwargs)
+
+
+def _lost(args: tuple[Any, ...], exc: BaseException) -> None:
+    """Only a close is about the session. A message that cannot be made, or a wrong use, is the application's."""
+    session = session_of(args)
+    if session is not None and close_of(exc) is not None:
+        session.closed(exc)
+
+
+def _closing(args: tuple[Any, ...]) -> None:
+    session = session_of(args)
+    if session is not None:
+        session.end()

@@ -1,0 +1,216 @@
+"""A session is one connection on which a model gives many answers. Every answer is a call.
+
+A session that never gives one is a call too: it went well, it was refused, or the server closed it. The adapter of an SDK
+translates its events to the verbs of `Session`. Nothing here knows a dialect.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer
+from llm_errors.extract.closes import close_of
+from llm_errors.instrument import drainer
+from llm_errors.instrument.finalizers import Process, end_at_exit
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.safety import quietly
+
+LIMIT = 256
+"""The number of answers of one session that may be open at a time. Beyond it, the oldest counts as cancelled."""
+SESSION = "_llm_errors_session"
+"""The attribute of the SDK's connection that holds the session."""
+
+Late = Callable[[CallInfo, float], Invocation | None]
+"""Begins a call, from its CallInfo and its begin in `perf_counter` seconds. None if nothing is to be reported."""
+
+
+class _Asked(NamedTuple):
+    """A call that the application asked for, before the server began to answer."""
+
+    lane: str
+    event: str
+    call: Invocation
+
+
+class Session:
+    """The calls of one connection.
+
+    A lane is an independent sequence of answers on the connection; most servers have one, with an empty name. The key of a
+    running answer is chosen by the adapter.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_asked",
+        "_ended",
+        "_generation",
+        "_info",
+        "_late",
+        "_owes",
+        "_running",
+        "_started",
+        "_told",
+    )
+
+    def __init__(self, late: Late, info: CallInfo, started: float) -> None:
+        self._late, self._info, self._started = late, info, started
+        self._generation = Process.generation
+        self._asked: deque[_Asked] = deque()
+        self._running: dict[str, Invocation] = {}
+        self._owes = True  # no call was reported yet
+        self._told = False  # the server has reported an error since the last answer began
+        self._ended = False
+        end_at_exit(self)
+
+    @property
+    def info(self) -> CallInfo:
+        """What is known about every call of the session."""
+        return self._info
+
+    @property
+    def asked(self) -> bool:
+        """Whether the application waits for an answer that the server has not begun."""
+        return bool(self._asked)
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The keys of the running answers."""
+        return tuple(self._running)
+
+    # --- what the application and the server say ---
+
+    def ask(self, lane: str = "", event: str = "", model: str | None = None) -> None:
+        """The application asks for an answer. `event` is the id of its message, which an error may refer to."""
+        call = self._begin(self._info if model is None else self._info._replace(model=model))
+        if call is not None:
+            if len(self._asked) >= LIMIT:
+                self._asked.popleft().call.abandoned()
+            self._asked.append(_Asked(lane, event, call))
+
+    def begin(self, key: str, lane: str = "") -> None:
+        """The server begins an answer: the oldest one that was asked for in the lane, or one that nobody asked for."""
+        asked = self._oldest(lane)
+        call = asked.call if asked is not None else self._begin(self._info)
+        before = self._running.pop(key, None)
+        if before is not None:
+            before.abandoned()
+        if call is None:
+            return
+        if len(self._running) >= LIMIT:
+            self._running.pop(next(iter(self._running))).abandoned()
+        self._running[key] = call
+
+    def part(self, key: str, event: Any) -> None:
+        """A part of an answer arrived. The reader of the API says whether it is the last one."""
+        call = self._running.get(key)
+        if call is not None:
+            call.passed(event)
+            if not call.unsettled:
+                self._running.pop(key, None)
+
+    def cancelled(self, key: str, answer: Answer) -> None:
+        """The server ended an answer because the application cancelled it."""
+        call = self._running.pop(key, None)
+        if call is not None:
+            call.settle(answer, cancelled=True)
+
+    def fail_asked(self, evidence: Evidence, lane: str = "", event: str = "") -> bool:
+        """The server refuses what the application asked for. False if nothing was asked for in this lane, or by this event."""
+        asked = self._oldest(lane, event)
+        if asked is not None:
+            self._told = True
+            asked.call.settle(Answer(), evidence)
+        return asked is not None
+
+    def fail(self, evidence: Evidence, key: str = "") -> None:
+        """The server reports an error: of a running answer, or of the session itself. The latter is a call of its own."""
+        self._told, self._owes = True, False
+        running = self._running.pop(key, None)
+        if running is not None:
+            running.settle(Answer(), evidence)
+            return
+        own = self._late(self._info, perf_counter())
+        if own is not None:
+            own.settle(Answer(), evidence)
+            own.leave()
+
+    # --- the end ---
+
+    def closed(self, exc: BaseException) -> None:
+        """The connection raised this, because the server has closed it.
+
+        All open answers fail. If none is open, the close is a failure of the session, unless it is a regular one, or the
+        server has reported the error that led to it.
+        """
+        if self._ended:
+            return
+        close = close_of(exc)
+        failed = [*(asked.call for asked in self._asked), *self._running.values()]
+        self._asked.clear()
+        self._running.clear()
+        for call in failed:
+            call.waiting = True  # it ends now, not with its last part
+            call.failed(exc)
+        if failed:
+            self._told = True
+        elif not self._told and (close is None or not close.is_normal):
+            self._fail_whole(exc)
+
+    def _fail_whole(self, exc: BaseException) -> None:
+        call = self._late(self._info, self._started if self._owes else perf_counter())
+        self._owes, self._told = False, True
+        if call is not None:
+            call.failed(exc)
+            call.leave()
+
+    def end(self) -> None:
+        """The application closed or dropped the connection. Open answers are cancelled.
+
+        A session that gave no answer, and from which none was wanted, went well: it may only have transcribed.
+        """
+        if self._ended or self._generation != Process.generation:
+            return
+        self._ended = True
+        opened = [*(asked.call for asked in self._asked), *self._running.values()]
+        self._asked.clear()
+        self._running.clear()
+        for call in opened:
+            call.abandoned()
+        if self._owes:
+            self._owes = False
+            whole = self._late(self._info, self._started)
+            if whole is not None:
+                whole.settle(Answer())
+                whole.leave()
+
+    def __del__(self) -> None:
+        if not self._ended:
+            drainer.run(self.end)
+
+    # --- calls ---
+
+    def _begin(self, info: CallInfo) -> Invocation | None:
+        self._owes = self._told = False
+        call = self._late(info, perf_counter())
+        if call is not None:
+            call.leave()
+            call.expect(info.reader.chunks())
+        return call
+
+    def _oldest(self, lane: str, event: str = "") -> _Asked | None:
+        for asked in tuple(self._asked):
+            if asked.lane == lane and event in ("", asked.event):
+                self._asked.remove(asked)
+                return asked
+        return None
+
+
+def refused(late: Late, info: CallInfo, started: float, exc: BaseException) -> None:
+    """The session did not begin: the connection or the handshake failed."""
+    call = late(info, started)
+    if call is not None:
+        quietly("failed", None, call.failed, exc)
+        call.leave()

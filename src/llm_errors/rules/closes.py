@@ -1,0 +1,65 @@
+"""Rules for websockets that a server closed or refused, for every dialect.
+
+A close code says as little as an HTTP status: the reason text beside it decides if a rule knows its words. Codes: RFC 6455
+(section 7.4.1) and the IANA registry. 3000 to 4999 belong to applications; OpenAI writes an error code into the reason.
+"""
+
+from typing import Final
+
+from llm_errors.rules._rule import Rule, words
+from llm_errors.taxonomy import ErrorClass as E
+
+_REPEATS: Final = 400
+"""A status that stands for every close code: the rule gets the rank of a status, so that a text can refine it."""
+
+
+def _close(code: str, error_class: E, reason: str) -> Rule:
+    codes = words(" ".join(f"close_{one}" for one in code.split()))
+    row = f"common.close.{code.partition(' ')[0]}"
+    return Rule(row, error_class, reason, codes=codes, names=frozenset({_REPEATS}), weight=-2)
+
+
+def _exception(row_id: str, error_class: E, reason: str, names: str, weight: int) -> Rule:
+    return Rule(f"common.websocket.{row_id}", error_class, reason, exceptions=words(names), weight=weight)
+
+
+CODES: Final = (
+    # The server closed regularly, but an answer was missing or incomplete.
+    _close("1000 1005", E.TRANSPORT, "stream_cut"),
+    _close("1001 1006", E.TRANSPORT, "disconnected"),
+    _close("1002", E.BAD_REQUEST, "protocol"),
+    _close("1003", E.BAD_REQUEST, "unsupported"),
+    _close("1007", E.BAD_REQUEST, "invalid_parameter"),
+    # A policy of the server: without further words, what the credential may do.
+    _close("1008 3003", E.AUTH, "permission_denied"),
+    _close("1009", E.BAD_REQUEST, "request_too_large"),
+    _close("1010", E.BAD_REQUEST, "unsupported"),
+    _close("1011", E.SERVER, "internal"),
+    _close("1012", E.SERVER, "unavailable"),
+    _close("1013", E.SERVER, "overloaded"),
+    _close("1014", E.SERVER, "gateway"),
+    _close("1015", E.TRANSPORT, "tls"),
+    _close("3000", E.AUTH, "invalid_key"),
+    _close("3008", E.TIMEOUT, "provider"),
+    Rule("common.close", E.TRANSPORT, "disconnected", facts=words("closed"), generic=True, weight=-3, kind="content"),
+)
+
+EXCEPTIONS: Final = (
+    _exception("proxy", E.TRANSPORT, "proxy", "websockets.ProxyError websockets.InvalidProxy", 4),
+    _exception("uri", E.BAD_REQUEST, "protocol", "websockets.InvalidURI", 4),
+    _exception("misuse", E.BAD_REQUEST, "protocol", "websockets.ConcurrencyError websockets.InvalidState", 4),
+    _exception("size", E.BAD_REQUEST, "request_too_large", "websockets.PayloadTooBig websockets.TooManyFragments", 4),
+    # The server answered the handshake with something else than HTTP, or in a way that the protocol does not allow.
+    _exception("message", E.TRANSPORT, "disconnected", "websockets.InvalidMessage", 2),
+    # Of the others, `ConnectionClosed` is decided by its close code, and `InvalidStatus` by its HTTP status.
+    _exception(
+        "handshake",
+        E.TRANSPORT,
+        "other",
+        "websockets.InvalidHeader websockets.InvalidMethod websockets.InvalidProtocol websockets.NegotiationError"
+        " websockets.SecurityError websockets.ProtocolError",
+        1,
+    ),
+)
+
+ROWS: Final = (*CODES, *EXCEPTIONS)
