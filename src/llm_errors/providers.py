@@ -254,6 +254,14 @@ def sdk(name: str) -> Sdk:
     raise KeyError(name)
 
 
+def sdk(name: str) -> Sdk:
+    """The first row of an SDK; raises `KeyError` for a name that has none."""
+    for row in SDKS:
+        if row.name == name:
+            return row
+    raise KeyError(name)
+
+
 def provider(name: str) -> Provider | None:
     """The row of a provider, by its name or an alias. Case is ignored."""
     return _BY_NAME.get(name.strip().lower())
