@@ -81,6 +81,8 @@ LACKS: dict[str, tuple[str, ...]] = {
     "oldest": (*_not_in("oldest"), *_OLD),
     "adk": _not_in("adk"),
     "frameworks": (),
+    "litellm": ("soundfile",),
+    "litellm-oldest": ("only newer releases of litellm",),
     "peers": ("openlit", _NO_PEER_HAS_IT),
     "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),
 }

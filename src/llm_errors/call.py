@@ -61,8 +61,11 @@ class CallRecorder(Protocol):
         """An SDK was patched, so failures may follow: load now what they need."""
         ...
 
-    def open(self, info: CallInfo) -> Any:
-        """A call begins: find its span, or create one and make it current. None if instrumentation is suppressed."""
+    def open(self, info: CallInfo, ago: float = 0.0) -> Any:
+        """A call begins: find its span, or create one and make it current. None if instrumentation is suppressed.
+
+        `ago` is how many seconds before now it began, for a call that is reported late.
+        """
         ...
 
     def leave(self, scope: Any) -> None:

@@ -172,6 +172,8 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("ai21", "ai21", ">=4,<5", "ai21", "openai", "ai21", "ai21"),
     Sdk("dashscope", "dashscope", ">=1.20,<3", "dashscope", "openai", "dashscope", "alibaba_cloud"),
     Sdk("voyageai", "voyageai", ">=0.3,<1", "voyageai", "openai", "voyageai", "voyageai"),
+    # litellm converts every answer and every error to the openai dialect; the provider behind it is that of each call.
+    Sdk("litellm", "litellm", ">=1.75,<2", "litellm", "openai", "litellm", "other"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 
@@ -189,25 +191,25 @@ OBSERVED: Final = (*SDKS, *FRAMEWORKS)
 """All that is patched, switched off by name and reported by `doctor`."""
 
 PROVIDERS: Final[tuple[Provider, ...]] = (
-    Provider("openai", hosts=("openai.com",), backoff=60.0, status_page="https://status.openai.com"),
-    Provider("azure.ai.openai", backoff=45.0, aliases=("azure", "azure_openai"), status_page="https://azure.status.microsoft",
+    Provider("openai", hosts=("openai.com",), aliases=("text-completion-openai", "openai_like"), backoff=60.0, status_page="https://status.openai.com"),
+    Provider("azure.ai.openai", backoff=45.0, aliases=("azure", "azure_openai", "azure_text"), status_page="https://azure.status.microsoft",
              hosts=("openai.azure.com", "openai.azure.us", "openai.azure.cn", "cognitiveservices.azure.com")),
     Provider("azure.ai.inference", backoff=45.0, aliases=("azure_ai",), status_page="https://azure.status.microsoft",
              hosts=("models.inference.ai.azure.com", "services.ai.azure.com", "models.ai.azure.com", "models.github.ai")),
     Provider("anthropic", "anthropic", hosts=("anthropic.com",), models=("claude-", "claude."), backoff=20.0,
-             status_page="https://status.claude.com"),
+             aliases=("anthropic_text",), status_page="https://status.claude.com"),
     Provider("gcp.gemini", "google", hosts=("generativelanguage.googleapis.com",),
              aliases=("gemini", "google", "google-genai"), models=("gemini", "gemma", "learnlm"),
              status_page="https://status.cloud.google.com"),
-    Provider("gcp.vertex_ai", "google", aliases=("vertex_ai", "vertex"), status_page="https://status.cloud.google.com",
+    Provider("gcp.vertex_ai", "google", aliases=("vertex_ai", "vertex_ai_beta", "vertex"), status_page="https://status.cloud.google.com",
              hosts=("aiplatform.googleapis.com", "-aiplatform.googleapis.com", "aiplatform.goog")),
     Provider("gcp.gen_ai", "google", status_page="https://status.cloud.google.com"),
-    Provider("aws.bedrock", "bedrock", hosts=("amazonaws.com", "api.aws"), host_begins="bedrock", aliases=("bedrock",),
-             status_page="https://health.aws.amazon.com/health/status"),
+    Provider("aws.bedrock", "bedrock", hosts=("amazonaws.com", "api.aws"), host_begins="bedrock",
+             aliases=("bedrock", "bedrock_mantle"), status_page="https://health.aws.amazon.com/health/status"),
     Provider("aws.sagemaker", "bedrock", hosts=("amazonaws.com", "api.aws"), host_begins="runtime.sagemaker",
-             aliases=("sagemaker",), status_page="https://health.aws.amazon.com/health/status"),
-    Provider("mistral_ai", "mistral", hosts=("mistral.ai",), aliases=("mistral",), status_page="https://status.mistral.ai"),
-    Provider("cohere", "cohere", hosts=("cohere.com", "cohere.ai"), status_page="https://status.cohere.com"),
+             aliases=("sagemaker", "sagemaker_chat", "sagemaker_nova"), status_page="https://health.aws.amazon.com/health/status"),
+    Provider("mistral_ai", "mistral", hosts=("mistral.ai",), aliases=("mistral", "codestral", "text-completion-codestral"), status_page="https://status.mistral.ai"),
+    Provider("cohere", "cohere", hosts=("cohere.com", "cohere.ai"), aliases=("cohere_chat",), status_page="https://status.cohere.com"),
     Provider("groq", hosts=("groq.com",), status_page="https://groqstatus.com"),
     Provider("openrouter", hosts=("openrouter.ai",), status_page="https://status.openrouter.ai"),
     Provider("deepseek", hosts=("deepseek.com",), status_page="https://status.deepseek.com"),
@@ -231,14 +233,12 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("zai", hosts=("z.ai", "bigmodel.cn"), aliases=("zhipu", "zhipuai")),
     Provider("volcengine", hosts=("volces.com", "bytepluses.com"), aliases=("ark",)),
     Provider("zeroentropy", hosts=("zeroentropy.dev",)),
-    Provider("ibm.watsonx.ai", hosts=("ibm.com",), aliases=("watsonx",)),
+    Provider("ibm.watsonx.ai", hosts=("ibm.com",), aliases=("watsonx", "watsonx_text")),
     Provider("ollama", "ollama", hosts=("ollama.com",), port=11434, aliases=("ollama_chat",)),
 )  # fmt: skip
 
 _BY_NAME: Final = {n: p for p in PROVIDERS for n in (p.name, *p.aliases)}
-_RAISED_ELSEWHERE: Final = {"litellm": "openai"}
-"""SDKs that are not observed, but whose exceptions are read. litellm converts all errors to the openai dialect."""
-_DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots} | _RAISED_ELSEWHERE
+_DIALECT_BY_ROOT: Final = {root: sdk.dialect for sdk in SDKS for root in sdk.roots}
 
 
 def names(sdks: Iterable[Sdk] = OBSERVED) -> tuple[str, ...]:
@@ -249,14 +249,6 @@ def names(sdks: Iterable[Sdk] = OBSERVED) -> tuple[str, ...]:
 def sdk(name: str) -> Sdk:
     """The first row of an SDK. Raises `KeyError` for an unknown name."""
     for row in OBSERVED:
-        if row.name == name:
-            return row
-    raise KeyError(name)
-
-
-def sdk(name: str) -> Sdk:
-    """The first row of an SDK; raises `KeyError` for a name that has none."""
-    for row in SDKS:
         if row.name == name:
             return row
     raise KeyError(name)

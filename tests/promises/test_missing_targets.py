@@ -15,7 +15,7 @@ from llm_errors.safety import configure
 class Quiet:
     """A recorder that takes everything."""
 
-    def open(self, info: Any) -> Any:
+    def open(self, info: Any, ago: float = 0.0) -> Any:
         return object()
 
     def leave(self, scope: Any) -> None: ...

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from llm_errors.evidence import Evidence
-from llm_errors.extract import bodies, causes, closes, frameworks, retry_after
+from llm_errors.extract import bodies, causes, closes, frameworks, litellm, retry_after
 from llm_errors.extract.fields import field, number, parsed, printable, text
 from llm_errors.providers import SDKS
 
@@ -61,9 +61,12 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     close = next((found for link in links if (found := closes.close_of(link)) is not None), None)
     if close is not None:
         return _closed(close, chain, dialect, provider)
-    bearer = next((link for link in links if _status(link) is not None or _body(link) is not None), exc)
-    http = _status(bearer)
-    body = bodies.read(_whole(bearer, _body(bearer)), http)
+    by_litellm = litellm.is_its_own(chain[0])
+    bearer = _bearer(links, chain, by_litellm)
+    http = None if by_litellm and litellm.has_made_up_status(chain, bearer) else _status(bearer)
+    body = bodies.read(_whole(bearer, _body(bearer)) or (litellm.told(bearer) if by_litellm else None), http)
+    if by_litellm:
+        dialect, provider = litellm.served_by(exc, dialect, provider)
     embedded = http is None or http == 200
     codes = body.codes or _attribute_codes(bearer) or _framed_code(links[0], chain[0])
     codes = _header_code(bearer) + codes
@@ -71,14 +74,14 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     told = _told_wait(bearer, body)
     return Evidence(
         channel="thrown",
-        dialect=body.dialect or next((d for names in chain if (d := causes.dialect_of(names))), dialect),
+        dialect=body.dialect or _dialect(chain, dialect, by_litellm),
         provider=provider,
         status=(body.status or _valid(field(bearer, "code"))) if embedded else http,
         codes=codes,
         exceptions=chain,
         facts=frozenset().union(
             body.facts,
-            _refusal(links[0], chain[0]),
+            litellm.findings(bearer, chain) if by_litellm else _refusal(links[0], chain[0]),
             frameworks.facts(links[0], chain[0]),
             _NO_ANSWER if http == 200 and not says_something else (),
             _TOLD if told is not None else (),
@@ -118,6 +121,23 @@ def of_response(response: Any, dialect: str, provider: str) -> Evidence:
         message=body.message,
         retry_after=retry_after.from_headers(field(response, "headers")),
     )
+
+
+def _dialect(chain: tuple[tuple[str, ...], ...], dialect: str, by_litellm: bool) -> str:
+    """The dialect of the SDK that raised. litellm raises for every one, and says whose provider it called."""
+    by_sdk = next(filter(None, map(causes.dialect_of, chain)), dialect)
+    return (dialect or by_sdk) if by_litellm else by_sdk
+
+
+def _bearer(links: list[BaseException], chain: tuple[tuple[str, ...], ...], by_litellm: bool) -> BaseException:
+    """The exception that holds the status or the body: the first one, but behind litellm's the innermost with a response."""
+    if by_litellm:
+        for link, names in zip(reversed(links), reversed(chain), strict=True):
+            answered = loaded(field(link, "response")) or field(link, "body") is not None
+            if answered or litellm.HTTP_ERROR in names:
+                return link
+        return next((link for link in reversed(links) if _status(link) is not None), links[0])
+    return next((link for link in links if _status(link) is not None or _body(link) is not None), links[0])
 
 
 def _status(exc: BaseException) -> int | None:
@@ -248,5 +268,5 @@ def _told_wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
     )
     wait = retry_after.from_headers(headers)
     if wait is None and body.retry_after is None:
-        return retry_after.bounded(field(exc, "retry_after"))
+        return retry_after.bounded(field(exc, "retry_after", "cooldown_time"))
     return wait

@@ -114,7 +114,7 @@ class Invocation:
         self._first_chunk: float | None = None
         self._nested: NestedCalls | None = NESTED.get()
         if self._nested is not None:
-            self._nested.began += 1
+            self._nested.begins()
         self.run: Run | None = RUN.get()  # the run of a framework around the call
         if self.run is not None:
             quietly("run", None, self.run.begins, scope)
@@ -345,6 +345,11 @@ class Invocation:
         self._release()
         self._chunks = chunks if chunks is not None else quietly("stream", None, self.info.reader.chunks)
         return _unread if self._chunks is None else self._chunks.chunk
+
+    @property
+    def chunks(self) -> Chunks | None:
+        """The state of the stream, if the answer is one."""
+        return self._chunks
 
     def expect(self, chunks: Chunks) -> None:
         """The application fetches the answer in pieces with a method of the SDK; call `took` for each piece."""

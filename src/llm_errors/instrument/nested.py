@@ -21,18 +21,31 @@ NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_nested_calls",
 
 
 class NestedCalls:
-    """The number and the last outcome of the SDK calls inside one framework call."""
+    """The number and the last outcome of the SDK calls inside one framework call, which may itself be inside another one."""
 
-    __slots__ = ("began", "failed")
+    __slots__ = ("_around", "began", "failed")
 
     def __init__(self) -> None:
+        self._around = NESTED.get()
         self.began = 0
         self.failed = False
         """Whether the last SDK call failed or was cancelled."""
 
+    def begins(self) -> None:
+        """A nested SDK call begins."""
+        self.began += 1
+        if self._around is not None:
+            self._around.begins()
+
     def ended(self, failed: bool) -> None:
         """A nested SDK call has ended."""
         self.failed = failed
+        if self._around is not None:
+            self._around.ended(failed)
+
+    def named(self, info: CallInfo) -> CallInfo:
+        """The CallInfo of a nested SDK call, with what the framework knows better."""
+        return info
 
 
 class LateCall(Protocol):
@@ -83,7 +96,7 @@ class OuterCall:
         try:
             yield
         finally:
-            _reset(token)
+            reset(token)
 
     def returned(self, result: Any) -> None:
         """The framework returned this."""
@@ -162,7 +175,7 @@ class OuterCall:
         return call
 
 
-def _reset(token: "Token[NestedCalls | None]") -> None:
+def reset(token: "Token[NestedCalls | None]") -> None:
     """Reset the context variable. In another context, as when a task is closed elsewhere, there is nothing to reset."""
     try:
         NESTED.reset(token)

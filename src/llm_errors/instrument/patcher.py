@@ -33,10 +33,11 @@ class _Patch:
     original: Function
     wrapper: Function
     inherited: bool
+    undecorated: bool = False
 
     def undo(self) -> None:
         """Remove this wrapper only, wherever it is now."""
-        for (holder, name), function in unwrap.layers(self.owner, self.attribute):
+        for (holder, name), function in unwrap.layers(self.owner, self.attribute, self.undecorated):
             if function is not self.wrapper:
                 continue
             if self.inherited and holder is self.owner:
@@ -111,7 +112,7 @@ class Patcher:
             quietly("prepare", None, self._recorder.prepare)
 
     def _put(self, owner: Any, target: Target, adapter: Adapter) -> None:
-        *_, ((holder, name), original) = unwrap.layers(owner, target.attribute)
+        *_, ((holder, name), original) = unwrap.layers(owner, target.attribute, target.undecorated)
         wrap = WRAPPERS[target.kind] if isinstance(target.kind, Kind) else target.kind
         wrapper = wrap(Edge(self, adapter, self._recorder, target), original)
         functools.update_wrapper(wrapper, original)
@@ -119,7 +120,7 @@ class Patcher:
             wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
         setattr(holder, name, wrapper)
-        self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited))
+        self._patches.append(_Patch(owner, target.attribute, original, wrapper, inherited, target.undecorated))
 
 
 _CALLS = "calls through it will not be observed"

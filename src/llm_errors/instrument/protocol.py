@@ -55,6 +55,8 @@ class Target:
     """For a helper that can be closed: the attribute that holds the stream."""
     lost: str = ""
     """What is lost if the target is missing, if the kind does not tell it."""
+    undecorated: bool = False
+    """Patch the function inside the SDK's own decorator. Names that were imported before hold the decorator."""
 
     @property
     def name(self) -> str:

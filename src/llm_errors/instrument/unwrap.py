@@ -22,11 +22,14 @@ def static(owner: Any, attribute: str) -> Any:
     return next((vars(c)[attribute] for c in owners if attribute in vars(c)), None)
 
 
-def layers(owner: Any, attribute: str) -> Iterator[tuple[Place, Any]]:
-    """Every place from the class to the SDK's own function, with the function at that place; outermost first."""
+def layers(owner: Any, attribute: str, undecorated: bool = False) -> Iterator[tuple[Place, Any]]:
+    """Every place from the class to the SDK's own function, with the function at that place; outermost first.
+
+    The SDK's own decorators count as part of its function, unless `undecorated` asks for the function inside them.
+    """
     place: Place | None = (owner, attribute)
     function = static(owner, attribute)
-    package = getattr(owner, "__module__", owner.__name__).partition(".")[0]
+    package = "" if undecorated else getattr(owner, "__module__", owner.__name__).partition(".")[0]
     while place is not None:
         yield place, function
         place = _inside(function, package)

@@ -4,12 +4,13 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
+from time import perf_counter
 from typing import Any, Protocol
 
 from llm_errors.call import CallInfo, CallRecorder
 from llm_errors.instrument.finalizers import StreamFinalizer, finalizer_of
 from llm_errors.instrument.invocation import ACTIVE, Invocation
-from llm_errors.instrument.nested import OuterCall
+from llm_errors.instrument.nested import NESTED, OuterCall
 from llm_errors.instrument.protocol import Adapter, Function, Kind, Target
 from llm_errors.safety import quietly, report_internal_error
 
@@ -39,6 +40,9 @@ class Edge:
             if outer is not None and outer.adapter is self.adapter and outer.asks(instance, args, kwargs):
                 return None  # the same call in an inner class: it is counted once
             info = self.adapter.describe(self.target, instance, args, kwargs)
+            around = NESTED.get()
+            if around is not None and info is not None:
+                info = around.named(info)
             scope = self.recorder.open(info) if info is not None else None
         except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every call
             report_internal_error("begin", error)
@@ -72,7 +76,7 @@ class Edge:
         self, info: CallInfo, started: float, first_chunk: float | None = None, received: float | None = None
     ) -> Invocation | None:
         """A call that is reported after it has ended. The caller settles and leaves it immediately."""
-        scope = self.recorder.open(info) if self.patcher.active else None
+        scope = self.recorder.open(info, perf_counter() - started) if self.patcher.active else None
         if scope is None:
             return None
         call = Invocation(self.adapter, info, self.recorder, scope)

@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import Any
 
 from llm_errors import providers
-from llm_errors import providers
 from llm_errors.call import CallInfo
 from llm_errors.extract.answer import Answer
 from llm_errors.instrument.adapters.adk import GoogleAdk

@@ -103,7 +103,7 @@ class Rule:
         return not self._codes.isdisjoint(codes)
 
     def _rank(self) -> int:
-        if self.generic:
+        if self.generic or self.wrapper:  # a wrapper says less than anything that it wraps
             return GENERIC
         if self.names:
             return STATUS
@@ -123,6 +123,8 @@ class Rule:
             return self.kind
         if self.says:
             return "message"
+        if self.wrapper:
+            return "exception"
         if self.codes or self.types:
             return "code"
         if self.finish or self.block:

@@ -13,6 +13,7 @@ from llm_errors.rules import (
     frameworks,
     google,
     huggingface,
+    litellm,
     mistral,
     ollama,
     openai,
@@ -31,7 +32,15 @@ def checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
 
 _BY_DIALECT: Final = (openai.ROWS, anthropic.ROWS, google.ROWS, bedrock.ROWS, mistral.ROWS, cohere.ROWS, ollama.ROWS)
 SHIPPED: Final = checked(
-    (*common.ROWS, *closes.ROWS, *frameworks.ROWS, *huggingface.ROWS, *vendors.ROWS, *chain.from_iterable(_BY_DIALECT))
+    (
+        *common.ROWS,
+        *closes.ROWS,
+        *frameworks.ROWS,
+        *huggingface.ROWS,
+        *litellm.ROWS,
+        *vendors.ROWS,
+        *chain.from_iterable(_BY_DIALECT),
+    )
 )
 INDEX: Final = index(SHIPPED)
 DIALECTS: Final = frozenset(dialect for row in SHIPPED for dialect in row.dialects)

@@ -52,8 +52,8 @@ class Spans:
     def __init__(self, tracer: Tracer, mode: str) -> None:
         self._tracer, self._mode = tracer, mode
 
-    def open(self, info: CallInfo) -> Scope | None:
-        """Adopt the current span if it belongs to a model call; otherwise create one.
+    def open(self, info: CallInfo, ago: float = 0.0) -> Scope | None:
+        """Adopt the current span if it belongs to a model call; otherwise create one, which began `ago` seconds before now.
 
         No span is created if another instrumentation creates it or the setting forbids it. The result is None if
         instrumentation is suppressed, except by a peer that suppresses other instrumentations only. If a step fails, the
@@ -77,7 +77,10 @@ class Spans:
                 scope.span = current
             elif self._mode == "auto" and not peer and not (info.native_span and peers.is_sampled_out(current)):
                 name, attributes = _beginning(info)
-                span = self._tracer.start_span(name, context, SpanKind.CLIENT, {**attributes, **scope.around})
+                began = time_ns() - int(ago * 1e9) if ago else None
+                span = self._tracer.start_span(
+                    name, context, SpanKind.CLIENT, {**attributes, **scope.around}, start_time=began
+                )
                 if span.is_recording():
                     scope.span, scope.own = span, True
                     scope.context = trace.set_span_in_context(span, context)

@@ -11,6 +11,7 @@ from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
 from llm_errors.instrument.adapters.google_live import GoogleLive
 from llm_errors.instrument.adapters.huggingface import HuggingFace
+from llm_errors.instrument.adapters.litellm import LiteLlm
 from llm_errors.instrument.adapters.ollama import Ollama
 from llm_errors.instrument.adapters.openai_sockets import OpenAISockets
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
@@ -38,6 +39,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "ai21": Ai21,
     "voyageai": VoyageAi,
     "dashscope": Dashscope,
+    "litellm": LiteLlm,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in OBSERVED)

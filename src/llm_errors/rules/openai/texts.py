@@ -90,7 +90,7 @@ SAYS: Final = (
     # An error that is plain text, instead of an answer or in a stream: the words of a status replace the status.
     _words("rate", E.RATE_LIMITED, "requests", 429, "rate limit", "too many requests"),
     _words("key", E.AUTH, "invalid_key", 401, "unauthorized", "invalid api key", "authentication failed"),
-    _words("denied", E.AUTH, "permission_denied", 403, "forbidden", "permission denied", "access denied"),
+    _words("denied", E.AUTH, "permission_denied", 403, "forbidden", "permission denied", "access denied", "access is denied"),
     _words("budget", E.CALL_BUDGET, "billing", 402, "payment required"),
     _words("too_large", E.BAD_REQUEST, "request_too_large", 413, "payload too large", "request entity too large"),
     _words("timeout", E.TIMEOUT, "provider", 408, "timed out", "request timeout"),

@@ -1,0 +1,59 @@
+"""What litellm's exceptions wrap: the provider's response, a network error, or the text of an error body.
+
+litellm raises a class of its own for every failure, with a status and a response that it makes up if there was none.
+"""
+
+from llm_errors import providers
+from llm_errors.extract import causes
+from llm_errors.extract.fields import field, text
+
+HTTP_ERROR = "httpx.HTTPStatusError"
+"""The exception in the chain that has the provider's response, if litellm sent the request itself."""
+_PACKAGE = "litellm."
+_EXHAUSTED = (("builtins.StopIteration",), ("builtins.StopAsyncIteration",))
+_CONNECTION = "litellm.APIConnectionError"
+"""litellm raises it for connection errors, and for every error that it does not recognise."""
+
+
+def is_its_own(names: tuple[str, ...]) -> bool:
+    """Whether litellm defines the exception."""
+    return bool(names) and names[0].startswith(_PACKAGE)
+
+
+def has_made_up_status(chain: tuple[tuple[str, ...], ...], bearer: BaseException) -> bool:
+    """Whether no provider sent the status: there was a network error, or litellm did not recognise the error."""
+    if not is_its_own(causes.names(bearer)) or HTTP_ERROR in causes.names(bearer):
+        return False
+    return _CONNECTION in causes.names(bearer) or any(map(causes.is_transport, chain))
+
+
+def told(exc: BaseException) -> object:
+    """The error body or the text that litellm quotes in its message, behind its own names."""
+    said = text(field(exc, "message"))
+    while True:
+        name, colon, rest = said.partition(": ")
+        if not colon or not name.removeprefix(_PACKAGE).isidentifier():
+            break
+        said = rest
+    name, dash, rest = said.partition(" - ")
+    if dash and name.endswith(("Exception", "Error")) and name.replace("_", "").isalnum():
+        said = rest
+    return {"error": said} if said else None
+
+
+def findings(bearer: BaseException, chain: tuple[tuple[str, ...], ...]) -> frozenset[str]:
+    """Facts that litellm found out itself: the call has no API key, or its stream stopped without a finish reason."""
+    if any(names[:1] in _EXHAUSTED for names in chain):
+        return frozenset(("no_end",))
+    said = text(field(told(bearer), "error"), 200).lower() if is_its_own(causes.names(bearer)) else ""
+    missing = "missing" in said and ("key" in said or "credentials" in said)
+    return frozenset(("missing_credentials",)) if missing and "{" not in said else frozenset()
+
+
+def served_by(exc: BaseException, dialect: str, provider: str) -> tuple[str, str]:
+    """Dialect and provider, by the name of the provider that litellm called; unchanged if the exception names none."""
+    name = text(field(exc, "llm_provider"), 64)
+    if not name:
+        return dialect, provider
+    known = providers.provider(name)
+    return providers.dialect_of_provider(name), provider or (known.name if known is not None else name)

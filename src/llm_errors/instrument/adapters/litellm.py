@@ -1,0 +1,360 @@
+"""litellm: its functions around the SDK calls or the HTTP requests that they make. Router and proxy call these functions.
+
+For some providers litellm calls an SDK, whose adapter reports the call. For the others it sends the request itself, and the
+function of litellm is the call. Which of the two happened is known when the function returns, so the call is reported then.
+Functions are patched inside litellm's decorator, which retries, falls back and answers from a cache: each attempt is one
+call, an answer from the cache is none.
+"""
+
+from collections.abc import Coroutine, Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from llm_errors import providers
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import causes, exceptions, results
+from llm_errors.extract.answer import Answer, Reader
+from llm_errors.extract.fields import field, text
+from llm_errors.extract.litellm import is_its_own
+from llm_errors.extract.native_finish import NativeFinish, RewrittenChunks, judged
+from llm_errors.instrument.adapters.litellm_streams import (
+    FollowedStream,
+    closed,
+    closed_async,
+    next_chunk,
+    next_chunk_async,
+)
+from llm_errors.instrument.endpoints import split_address
+from llm_errors.instrument.finalizers import FINALIZER, Process
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.nested import NESTED, NestedCalls, reset
+from llm_errors.instrument.protocol import Adapter, Function, Target
+from llm_errors.instrument.tap import tap_body
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+
+class Api(NamedTuple):
+    """A function of litellm that is a model call, with an async twin whose name begins with `a`."""
+
+    module: str
+    name: str
+    operation: str
+    reader: Reader
+    model: int = 0
+    """The position of the argument `model`."""
+
+
+APIS = (
+    Api("litellm.main", "completion", "chat", results.CHAT),
+    Api("litellm.main", "text_completion", "text_completion", results.CHAT, model=1),
+    Api("litellm.main", "embedding", "embeddings", results.DATA),
+    Api("litellm.main", "transcription", "transcription", results.MEDIA),
+    Api("litellm.main", "speech", "speech", results.MEDIA),
+    Api("litellm.images.main", "image_generation", "generate_content", results.DATA, model=1),
+    Api("litellm.images.main", "image_edit", "generate_content", results.DATA, model=2),
+    Api("litellm.responses.main", "responses", "chat", results.RESPONSES, model=1),
+    Api("litellm.rerank_api.main", "rerank", "rerank", results.MODERATIONS),
+)
+_BY_NAME = {name: api for api in APIS for name in (api.name, f"a{api.name}")}
+_GENERATED = frozenset(("chat", "text_completion"))
+"""Operations with a finish reason."""
+_CHAT_STREAM = ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper")
+_EVENTS = "litellm.responses.streaming_iterator"
+_STREAMS = (
+    (*_CHAT_STREAM, True, True),
+    (_EVENTS, "SyncResponsesAPIStreamingIterator", True, False),
+    (_EVENTS, "ResponsesAPIStreamingIterator", False, True),
+    (_EVENTS, "MockResponsesAPIStreamingIterator", True, True),
+)
+"""The classes of streams: module, name, whether they are iterators, whether they are async iterators."""
+_FOLLOWED = frozenset(name for _, name, _, _ in _STREAMS)
+_HTTP = "litellm.llms.custom_httpx.http_handler"
+_BEGUN = "_llm_errors_begun"
+"""The attribute of litellm's record of a call that says that the call was observed."""
+
+
+class LiteLlm(Adapter):
+    """The adapter of litellm."""
+
+    def targets(self) -> Iterator[Target]:
+        """The functions, the HTTP handlers below them, the streams that they return, and the record of a refused call."""
+        for api in APIS:
+            yield Target(api.module, "", api.name, model_call, undecorated=True)
+            yield Target(api.module, "", f"a{api.name}", model_call_async, undecorated=True)
+        yield Target(_HTTP, "HTTPHandler", "post", request, optional=True)
+        yield Target(_HTTP, "AsyncHTTPHandler", "post", request_async, optional=True)
+        for module, name, plain, asynchronous in _STREAMS:
+            if plain:
+                yield Target(module, name, "__next__", next_chunk)
+                yield Target(module, name, "close", closed, optional=True)
+            if asynchronous:
+                yield Target(module, name, "__anext__", next_chunk_async)
+                yield Target(module, name, "aclose", closed_async, optional=True)
+        yield Target("litellm.litellm_core_utils.litellm_logging", "Logging", "failure_handler", refusal, optional=True)
+
+    def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
+        """An error inside a stream: litellm's exception tells its message only, and a status that it made up."""
+        kind = text(field(call.chunks, "error"), 64)
+        if not kind:
+            return None
+        read = exceptions.read(exc, call.info.dialect, call.info.provider, call.ambient)
+        return replace(read, status=None, codes=tuple(dict.fromkeys((kind, *read.codes))))
+
+    def told(self, api: Api, record: Any, model: str, stream: bool, url: str) -> CallInfo:
+        """The CallInfo of a call, from litellm's record of it if the call came so far, else from the model's name."""
+        named, _, rest = model.partition("/")
+        vendor = _vendor(record) or (named if rest else "")
+        known = providers.provider(vendor)
+        host, port = split_address(url) if url else (None, None)
+        if known is None:
+            known = providers.provider(providers.provider_of_host(host, port))
+        asked = text(field(field(record, "model_call_details"), "model"), 256) or model
+        return self.info(
+            operation=api.operation,
+            model=asked.removeprefix(f"{vendor}/"),
+            stream=stream,
+            provider=known.name if known is not None else vendor,
+            address=host,
+            port=port,
+            dialect=known.dialect if known is not None else "",
+            reader=api.reader,
+        )
+
+
+def _vendor(record: Any) -> str:
+    """litellm's name of the provider, which it finds out early in a call."""
+    return text(field(field(record, "model_call_details"), "custom_llm_provider"), 64)
+
+
+class Requests(NestedCalls):
+    """What happens inside one call of litellm: SDK calls, and the HTTP requests of litellm itself."""
+
+    __slots__ = ("_record", "entered", "native", "response", "twin", "url")
+
+    def __init__(self, twin: str, record: Any) -> None:
+        super().__init__()
+        self.twin, self._record = twin, record
+        """The function that the async function calls to prepare its request. It is no call of its own."""
+        self.entered = False
+        self.url = ""
+        self.response: Any = None
+        self.native: NativeFinish | None = None
+
+    def enters(self, name: str) -> bool:
+        """Whether a function that begins is the twin of this call. A second one is a call of its own."""
+        enters = name == self.twin and not self.entered
+        self.entered = self.entered or enters
+        return enters
+
+    def named(self, info: CallInfo) -> CallInfo:
+        """An SDK call to a host that nobody knows: litellm knows whose it is."""
+        vendor = "" if providers.provider_of_host(info.address, info.port) else _vendor(self._record)
+        known = providers.provider(vendor)
+        provider = known.name if known is not None else vendor
+        return info._replace(provider=provider) if provider else info
+
+    def sent(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """litellm sends a request with its HTTP handler."""
+        self.url = text(kwargs["url"] if "url" in kwargs else args[1])
+
+    def answered(self, response: Any) -> None:
+        """The response is there. A stream is observed while it is read."""
+        self.response = response
+        self.native = None
+        if exceptions.loaded(response) is None:
+            self.native = NativeFinish()
+            tap_body(response, self.native)
+
+
+class ModelCall:
+    """One call of a function of litellm, which ends when the function returns a result or a stream, or raises."""
+
+    __slots__ = ("_api", "_generation", "_model", "_observed", "_record", "_started", "_stream", "requests")
+
+    def __init__(self, edge: Edge, api: Api, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        asynchronous = edge.target.attribute != api.name
+        self._observed, self._api, self._generation = edge, api, Process.generation
+        self._model = text(kwargs.get("model") or (args[api.model] if len(args) > api.model else ""), 256)
+        self._record, self._stream = kwargs.get("litellm_logging_obj"), bool(kwargs.get("stream"))
+        if self._record is not None:
+            vars(self._record)[_BEGUN] = True
+        self.requests = Requests(api.name if asynchronous else "", self._record)
+        self._started = perf_counter()
+
+    @classmethod
+    def begin(cls, edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "ModelCall | None":
+        """The call that begins, or None if an async call of litellm only prepares its request."""
+        around, name = NESTED.get(), edge.target.attribute
+        if not edge.patcher.active or (isinstance(around, Requests) and around.enters(name)):
+            return None
+        return cls(edge, _BY_NAME[name], args, kwargs)
+
+    def returned(self, result: Any) -> None:
+        """The function returned an answer or a stream, or a coroutine that its async twin awaits.
+
+        If an SDK was called, it has reported the call.
+        """
+        if self.requests.began or isinstance(result, Coroutine):
+            return
+        call = self._late()
+        if call is None:
+            return
+        try:
+            if not _FOLLOWED.isdisjoint(c.__name__ for c in type(result).__mro__):
+                self._follow(call, result)
+            elif hasattr(result, "__next__") or hasattr(result, "__anext__"):
+                call.settle(Answer())  # a stream of an unknown class: it began, and more is not seen
+            else:
+                call.settle(self._answer(result, call.info.dialect))
+        finally:
+            call.leave()
+
+    def failed(self, exc: BaseException) -> None:
+        """The function raised. If an SDK call failed before, it has reported the failure."""
+        inner = self.requests.began
+        if inner and (self.requests.failed or exceptions.is_cancellation(exc)):
+            return
+        call = self._late()
+        if call is None:
+            return
+        call.counted = bool(inner)
+        try:
+            said = None if inner else self._unusable(exc, call.info.dialect)
+            if said is None:
+                call.failed(exc)
+            else:
+                call.settle(Answer(), said)
+        finally:
+            call.leave()
+
+    def _late(self) -> Invocation | None:
+        adapter = self._observed.adapter
+        if self._generation != Process.generation or not isinstance(adapter, LiteLlm):
+            return None
+        info = adapter.told(self._api, self._record, self._model, self._stream, self.requests.url)
+        return self._observed.late(info, self._started)
+
+    def _answer(self, result: Any, dialect: str) -> Answer:
+        body = exceptions.loaded(self.requests.response) or b""
+        if self._api.operation in _GENERATED:
+            return judged(self._api.reader, result, body, dialect)
+        return self._api.reader.whole(result)
+
+    def _follow(self, call: Invocation, stream: Any) -> None:
+        requests = self.requests
+        requests.response = None
+        chunks = self._api.reader.chunks()
+        if self._api.reader is results.CHAT:
+            chunks = RewrittenChunks(chunks, lambda: requests.native, call.info.dialect)
+        call.expect(chunks)
+        call.finalizer_number += 1
+        vars(stream)[FINALIZER] = FollowedStream(call, requests)
+
+    def _unusable(self, exc: BaseException, dialect: str) -> Evidence | None:
+        """Evidence from a successful response of which litellm could make no answer; None for any other failure."""
+        body = exceptions.loaded(self.requests.response) if self.requests.response is not None else None
+        chain = tuple(causes.names(link) for link in causes.chain(exc))
+        if body is None or any(map(causes.is_transport, chain)):
+            return None
+        said = judged(self._api.reader, exceptions.loaded_body(self.requests.response), body, dialect).suspicion
+        return None if said is None else replace(said, channel="thrown", exceptions=chain)
+
+
+def model_call(edge: Edge, original: Function) -> Function:
+    """The wrapper of a function."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = quietly("begin", None, ModelCall.begin, edge, args, kwargs)
+        if call is None:
+            return original(*args, **kwargs)
+        token = NESTED.set(call.requests)
+        try:
+            result = original(*args, **kwargs)
+        except BaseException as exc:
+            reset(token)
+            quietly("failed", None, call.failed, exc)
+            raise
+        reset(token)
+        quietly("returned", None, call.returned, result)
+        return result
+
+    return wrapper
+
+
+def model_call_async(edge: Edge, original: Function) -> Function:
+    """The wrapper of a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = quietly("begin", None, ModelCall.begin, edge, args, kwargs)
+        if call is None:
+            return await original(*args, **kwargs)
+        token = NESTED.set(call.requests)
+        try:
+            result = await original(*args, **kwargs)
+        except BaseException as exc:
+            reset(token)
+            quietly("failed", None, call.failed, exc)
+            raise
+        reset(token)
+        quietly("returned", None, call.returned, result)
+        return result
+
+    return wrapper
+
+
+def request(edge: Edge, original: Function) -> Function:
+    """The wrapper of the method with which litellm sends a request itself."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        requests = NESTED.get()
+        if not isinstance(requests, Requests):
+            return original(*args, **kwargs)
+        quietly("attempt", None, requests.sent, args, kwargs)
+        response = original(*args, **kwargs)
+        quietly("attempt", None, requests.answered, response)
+        return response
+
+    return wrapper
+
+
+def request_async(edge: Edge, original: Function) -> Function:
+    """The same for the coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        requests = NESTED.get()
+        if not isinstance(requests, Requests):
+            return await original(*args, **kwargs)
+        quietly("attempt", None, requests.sent, args, kwargs)
+        response = await original(*args, **kwargs)
+        quietly("attempt", None, requests.answered, response)
+        return response
+
+    return wrapper
+
+
+def refusal(edge: Edge, original: Function) -> Function:
+    """The wrapper of the method that litellm calls for every failure: budgets and guardrails refuse a call before it begins."""
+
+    def refused(record: Any, exc: BaseException) -> None:
+        api = _BY_NAME.get(text(field(record, "call_type"), 64))
+        adapter = edge.adapter
+        own = isinstance(exc, Exception) and is_its_own(causes.names(exc))
+        if not own or api is None or _BEGUN in vars(record) or not isinstance(adapter, LiteLlm):
+            return
+        vars(record)[_BEGUN] = True
+        model = text(field(record, "model"), 256)
+        call = edge.late(adapter.told(api, record, model, bool(field(record, "stream")), ""), perf_counter())
+        if call is not None:
+            call.failed(exc)
+            call.leave()
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        exc = kwargs["exception"] if "exception" in kwargs else args[1] if len(args) > 1 else None
+        if isinstance(exc, BaseException):
+            quietly("refused", None, refused, args[0], exc)
+        return original(*args, **kwargs)
+
+    return wrapper

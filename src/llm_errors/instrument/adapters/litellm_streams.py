@@ -1,0 +1,111 @@
+"""The streams of litellm, observed in the methods that return their chunks: their classes are known to applications.
+
+The request of a stream may be sent with its first chunk.
+"""
+
+from typing import Any
+
+from llm_errors.instrument.finalizers import StreamFinalizer, finalizer_of
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.nested import NESTED, NestedCalls, reset
+from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+
+class FollowedStream(StreamFinalizer):
+    """The finalizer of a stream, with what happens inside its call."""
+
+    __slots__ = ("requests",)
+
+    def __init__(self, call: Invocation, requests: NestedCalls) -> None:
+        super().__init__(call)
+        self.requests = requests
+
+
+def _next(edge: Edge, args: tuple[Any, ...]) -> FollowedStream | None:
+    found = finalizer_of(args[0]) if edge.patcher.active else None
+    if not isinstance(found, FollowedStream) or not found.counts:
+        return None
+    found.call.waiting = True
+    return found
+
+
+def next_chunk(edge: Edge, original: Function) -> Function:
+    """The wrapper of `__next__`."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        stream = quietly("chunk", None, _next, edge, args)
+        if stream is None:
+            return original(*args, **kwargs)
+        token = NESTED.set(stream.requests)
+        try:
+            chunk = original(*args, **kwargs)
+        except StopIteration:
+            quietly("stream", None, stream.call.exhausted)
+            raise
+        except BaseException as exc:
+            quietly("stream", None, stream.call.failed, exc)
+            raise
+        finally:
+            reset(token)
+        stream.call.waiting = False
+        quietly("chunk", None, stream.call.passed, chunk)
+        return chunk
+
+    return wrapper
+
+
+def next_chunk_async(edge: Edge, original: Function) -> Function:
+    """The wrapper of `__anext__`."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        stream = quietly("chunk", None, _next, edge, args)
+        if stream is None:
+            return await original(*args, **kwargs)
+        token = NESTED.set(stream.requests)
+        try:
+            chunk = await original(*args, **kwargs)
+        except StopAsyncIteration:
+            quietly("stream", None, stream.call.exhausted)
+            raise
+        except BaseException as exc:
+            quietly("stream", None, stream.call.failed, exc)
+            raise
+        finally:
+            reset(token)
+        stream.call.waiting = False
+        quietly("chunk", None, stream.call.passed, chunk)
+        return chunk
+
+    return wrapper
+
+
+def closed(edge: Edge, original: Function) -> Function:
+    """The wrapper of `close`. litellm also closes a stream before it raises the failure of a chunk."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(*args, **kwargs)
+        finally:
+            quietly("close", None, _close, edge, args)
+
+    return wrapper
+
+
+def closed_async(edge: Edge, original: Function) -> Function:
+    """The same for `aclose`."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await original(*args, **kwargs)
+        finally:
+            quietly("close", None, _close, edge, args)
+
+    return wrapper
+
+
+def _close(edge: Edge, args: tuple[Any, ...]) -> None:
+    found = finalizer_of(args[0]) if edge.patcher.active else None
+    if found is not None and not found.call.waiting:
+        found.end()
