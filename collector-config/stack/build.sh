@@ -104,11 +104,17 @@ unpack_operator_resources() {
   cp "$cache"/src/operator/example/prometheus-operator-crd/*.yaml "$cache/resources/"
 }
 
+build_vmalert_tool() {
+  module_source github.com/VictoriaMetrics/VictoriaMetrics "$VICTORIAMETRICS" "$cache/src/victoriametrics"
+  (cd "$cache/src/victoriametrics" && go build "${small[@]}" -o "$bin/" ./app/vmalert-tool)
+}
+
 mkdir -p "$bin" "$cache/tools"
 part "$collector $(sha256sum <"$manifest" | cut -c1-12)" build_collector otelcol
 part "$PROMETHEUS" build_prometheus prometheus promtool
 part "$ALERTMANAGER" build_alertmanager alertmanager amtool
 part "$COMPOSE_GO" build_compose_check compose-check
+part "$VICTORIAMETRICS" build_vmalert_tool vmalert-tool
 part "$KUSTOMIZE" build_kustomize kustomize
 if [ "$(cat "$cache/resources/version" 2>/dev/null)" != "$PROMETHEUS_OPERATOR" ]; then
   need_go

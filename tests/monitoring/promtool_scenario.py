@@ -97,9 +97,18 @@ class Scenario:
 
     def run(self, promtool: str, folder: Path) -> str:
         """What promtool found wrong; empty when the scenario holds."""
+        return self._run([promtool, "test", "rules", "test.json"], json.dumps(self.document()), folder)
+
+    def run_in_victoriametrics(self, vmalert_tool: str, folder: Path) -> str:
+        """What vmalert-tool found wrong; empty when the scenario holds. It calls the expressions MetricsQL."""
+        document = json.dumps(self.document()).replace("promql_expr_test", "metricsql_expr_test")
+        command = [vmalert_tool, "unittest", "--files=test.json", "-loggerLevel=ERROR"]
+        return self._run(command, document, folder)
+
+    def _run(self, command: list[str], document: str, folder: Path) -> str:
         (folder / "rules.json").write_text(json.dumps(rules.rule_file(self.options)))
-        (folder / "test.json").write_text(json.dumps(self.document()))
-        done = subprocess.run([promtool, "test", "rules", "test.json"], cwd=folder, capture_output=True, text=True)
+        (folder / "test.json").write_text(document)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
 

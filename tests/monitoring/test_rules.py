@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 import test_blindness
-from artifact_tools import promtool
+from artifact_tools import STACK, promtool, tool
 from promtool_scenario import Scenario, calls, errors, failed, firing
 
 from llm_errors.monitoring import rules
@@ -416,6 +416,22 @@ SCENARIOS = BIRTHS + EVENTS + AVAILABILITY + SHARES_OVER_TIME
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.says.replace(" ", "_"))
 def test_scenario(scenario: Scenario, version: str, tmp_path) -> None:
     assert scenario.run(promtool(version), tmp_path) == ""
+
+
+IN_VICTORIAMETRICS = (
+    "4 % RATE_LIMITED at a model pages within 15 minutes",
+    "2 % RATE_LIMITED is no spike",
+    "AUTH at one model does not hide the outage of another",
+    "TOOL_PROTOCOL at 4 % is a ticket",
+    "no traffic stays silent",
+)
+"""Shares and outages. A single event is seen one evaluation later there, so the times of the other scenarios differ."""
+
+
+@pytest.mark.parametrize("says", IN_VICTORIAMETRICS)
+def test_victoriametrics_raises_the_same_alerts(says: str, tmp_path) -> None:
+    (scenario,) = (s for s in SCENARIOS if s.says == says)
+    assert scenario.run_in_victoriametrics(tool("vmalert-tool", STACK), tmp_path) == ""
 
 
 @pytest.mark.parametrize("name", sorted({alert.name for alert in every_alert(Options())}))
