@@ -129,6 +129,14 @@ def test_prometheus_is_told_what_the_shipped_configuration_says() -> None:
     assert spec["exemplars"]["maxSize"] == shipped["storage"]["exemplars"]["max_exemplars"]
 
 
+def test_grafana_reads_the_tenants_of_loki_that_the_collectors_write_to() -> None:
+    sources = yaml.safe_load((FOLDER / "kube-prometheus-stack.values.yaml").read_text())["grafana"][
+        "additionalDataSources"
+    ]
+    tenants = [one["secureJsonData"]["httpHeaderValue1"] for one in sources if one["type"] == "loki"]
+    assert tenants == [tiers.DEFAULT_SETTINGS["LOGS_TENANT"], tiers.DEFAULT_SETTINGS["TRUST_AND_SAFETY_TENANT"]]
+
+
 # The restricted pod security standard
 
 

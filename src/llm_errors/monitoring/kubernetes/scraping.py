@@ -35,14 +35,25 @@ def values(options: Options) -> Resource:
     """Values for the Helm chart kube-prometheus-stack, to be merged into those in use."""
     _, tempo, loki = provisioning.datasources()["datasources"]
     exemplars = {"traceIdLabelName": "trace_id", "datasourceUid": tempo["uid"]}
+    blocked = {**loki, "name": "Loki trust and safety", "uid": f"{loki['uid']}-trust-and-safety"}
     return {
         "prometheus": {"prometheusSpec": prometheus(options)},
         "alertmanager": {"alertmanagerSpec": {"alertmanagerConfigMatcherStrategy": {"type": "None"}}},
         "grafana": {
             "sidecar": {"datasources": {"exemplarTraceIdDestinations": exemplars}},
-            "additionalDataSources": [tempo, loki],
+            "additionalDataSources": [
+                tempo,
+                _of_tenant(loki, tiers.DEFAULT_SETTINGS["LOGS_TENANT"]),
+                _of_tenant(blocked, tiers.DEFAULT_SETTINGS["TRUST_AND_SAFETY_TENANT"]),
+            ],
         },
     }
+
+
+def _of_tenant(loki: Resource, tenant: str) -> Resource:
+    """The data source with the tenant that Collectors write to; a Loki without tenants ignores it."""
+    header = {"jsonData": {"httpHeaderName1": "X-Scope-OrgID"}, "secureJsonData": {"httpHeaderValue1": tenant}}
+    return {**loki, **header}
 
 
 def prometheus(options: Options) -> Resource:

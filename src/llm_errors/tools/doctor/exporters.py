@@ -5,15 +5,14 @@ OTLP exporters are tried (`probe`); the others are named.
 
 import contextlib
 import os
-import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from importlib import metadata
 
 from llm_errors.tools.doctor import log_capture, probe
-from llm_errors.tools.doctor.finding import Finding, Grade, fault, good, note, unchecked
+from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
+from llm_errors.tools.doctor.probe import Refused
 
 SIGNALS = ("METRICS", "TRACES", "LOGS")
 _BY_PROTOCOL = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
@@ -37,23 +36,32 @@ def examine() -> Iterator[Finding]:
     yield from agreed([finding for findings in found for finding in findings])
 
 
-_RECEIVER = re.compile(r"\w+: (OTLP/\w+ to (?:\w+://)?[^/\s]+?:\d+)")
-
-
-def agreed(findings: list[Finding]) -> list[Finding]:
-    """One remedy per receiver: what the exporter of one signal can tell of the cause holds for the others, too."""
-    faults = [f for f in findings if f.grade is Grade.FAULT]
-    known = {_receiver(f): f.remedy for f in faults if f.remedy != probe.UNREACHABLE}
-    known.pop("", None)
-    vague = [f.grade is Grade.FAULT and f.remedy == probe.UNREACHABLE for f in findings]
+def agreed(found: Sequence[Finding | Refused]) -> list[Finding]:
+    """One finding for each cause: what keeps several signals from one receiver is told once, by the exporter that says
+    it best. The order is that of the first signal that has the cause."""
+    told: dict[object, list[Refused]] = {}
+    for each in (one for one in found if isinstance(one, Refused)):
+        told.setdefault(each.receiver, []).append(each)
+    causes: dict[tuple[object, str], list[Refused]] = {}
+    for receiver, refusals in told.items():
+        narrowest = min((each.remedy for each in refusals), key=probe.rank)
+        for each in refusals:
+            remedy = narrowest if each.remedy == probe.UNREACHABLE else each.remedy
+            causes.setdefault((receiver, remedy), []).append(each)
+    shown = {id(refusals[0]): (remedy, refusals) for (_, remedy), refusals in causes.items()}
     return [
-        replace(f, remedy=known.get(_receiver(f), f.remedy)) if v else f for f, v in zip(findings, vague, strict=True)
+        one if isinstance(one, Finding) else _cause(*shown[id(one)])
+        for one in found
+        if isinstance(one, Finding) or id(one) in shown
     ]
 
 
-def _receiver(finding: Finding) -> str:
-    found = _RECEIVER.match(finding.what)
-    return found[1] if found else ""
+def _cause(remedy: str, refusals: list[Refused]) -> Finding:
+    protocol, receiver = refusals[0].receiver
+    telling = next((each for each in refusals if each.remedy == remedy), refusals[0])
+    address = receiver if len(refusals) > 1 else refusals[0].address
+    signals = ", ".join(each.signal for each in refusals)
+    return fault(f"{signals}: {protocol} to {address}: {telling.complaint}", remedy)
 
 
 def chosen(signal: str) -> list[str]:
@@ -66,7 +74,7 @@ def _group(signal: str) -> str:
     return f"opentelemetry_{signal.lower()}_exporter"
 
 
-def _signal(signal: str, said: dict[int, list[str]]) -> list[Finding]:
+def _signal(signal: str, said: dict[int, list[str]]) -> Sequence[Finding | Refused]:
     names = chosen(signal)
     if not names:
         variable = f"OTEL_{signal}_EXPORTER"
@@ -76,7 +84,7 @@ def _signal(signal: str, said: dict[int, list[str]]) -> list[Finding]:
     return [_exporter(signal, name, said) for name in names]
 
 
-def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Finding:
+def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Finding | Refused:
     component = _component(signal, name)
     if isinstance(component, Finding):
         return component

@@ -2,40 +2,65 @@
 
 import os
 import re
+import socket
+import urllib.request
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import Any
+from urllib.parse import urlsplit
 
 from llm_errors.tools.doctor import log_capture
 from llm_errors.tools.doctor.finding import Finding, fault, good
 
 WAIT = 4.0
 """Seconds given to one request with its repetitions."""
+_CONNECT = 2.0
+"""Seconds given to a connection, when a request has told nothing."""
 
+_GRPC, _HTTP = "OTLP/gRPC", "OTLP/HTTP"
+_PROTOCOLS = {"otlp_proto_grpc": _GRPC, "otlp_proto_http": _HTTP}
+_EITHER = (_GRPC, _HTTP)
 _REMEDIES = (
-    ("unauthenticated|permission_denied|code: 40[13]|unauthorized|forbidden",
+    (_EITHER, "unauthenticated|permission_denied|code: 40[13]|unauthorized|forbidden",
      "The receiver refuses the credentials: check OTEL_EXPORTER_OTLP_HEADERS."),
-    ("missingschema|invalidschema|no scheme|no connection adapters|invalid url|missing an http|unsupported protocol",
+    (_EITHER, "missingschema|invalidschema|no scheme|no connection adapters|invalid url|missing an http|unsupported protocol",
      "Write the endpoint with its scheme, such as http://localhost:4318."),
-    ("certificate_verify_failed|certificate verify failed",
+    (_EITHER, "certificate_verify_failed|certificate verify failed",
      "Name the authority's certificate in OTEL_EXPORTER_OTLP_CERTIFICATE."),
-    ("wrong_version_number|wrong version number|ssl|tls|handshake",
+    (_EITHER, "wrong_version_number|wrong version number|ssl|tls|handshake",
      "One side speaks TLS and the other does not: use http:// for a receiver without TLS, https:// for one with it."),
-    ("http1|http/1|frame_size|settings frame|http2|protocol error|connection dropped",
+    ((_GRPC,), "http1|http/1|frame_size|settings frame|http2|protocol error|connection dropped|reset by peer|socket closed",
      "This is a port for OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or use the gRPC port (4317)."),
-    ("badstatusline|remotedisconnected|without response|connection aborted|malformed|illegal|incompleteread|reset by peer",
+    ((_HTTP,), "badstatusline|remotedisconnected|without response|connection aborted|malformed|illegal|incompleteread"
+     "|reset by peer|protocol error",
      "This may be a port for OTLP over gRPC: set OTEL_EXPORTER_OTLP_PROTOCOL=grpc, or use the HTTP port (4318)."),
-    ("code: 404|code: 405|unimplemented|not found",
+    (_EITHER, "code: 404|code: 405|code: 501|unimplemented|not found",
      "The receiver takes nothing at this address: OTEL_EXPORTER_OTLP_ENDPOINT gets /v1/<signal> appended, "
      "OTEL_EXPORTER_OTLP_<SIGNAL>_ENDPOINT is used as it is."),
-    ("name or service not known|name resolution|nodename|dns|no address",
+    (_EITHER, "name or service not known|name resolution|nodename|dns|no address",
      "The host's name cannot be resolved: check OTEL_EXPORTER_OTLP_ENDPOINT."),
-    ("no such file|certificate", "Check the files that OTEL_EXPORTER_OTLP_CERTIFICATE and its relatives name."),
+    (_EITHER, "no such file|certificate", "Check the files that OTEL_EXPORTER_OTLP_CERTIFICATE and its relatives name."),
 )  # fmt: skip
-"""What an exporter's complaint means, the narrowest first."""
-_PROTOCOLS = {"otlp_proto_grpc": "OTLP/gRPC", "otlp_proto_http": "OTLP/HTTP"}
+"""By the protocols that are spoken: what an exporter's complaint means, the narrowest first."""
 UNREACHABLE = "Start the Collector there, or set OTEL_EXPORTER_OTLP_ENDPOINT (and _PROTOCOL: grpc or http/protobuf)."
 """The remedy where an exporter only says that it could not deliver."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An empty request of one signal that was not delivered to an address, and what the exporter says of it."""
+
+    signal: str
+    protocol: str
+    address: str
+    complaint: str
+    remedy: str
+
+    @property
+    def receiver(self) -> tuple[str, str]:
+        """What the exporters of several signals have in common when they send to one receiver."""
+        return self.protocol, re.sub(rf"/v1/{self.signal}$", "/v1/<signal>", self.address)
 
 
 def setting(signal: str, name: str) -> str:
@@ -44,30 +69,52 @@ def setting(signal: str, name: str) -> str:
     return (own or os.environ.get(f"OTEL_EXPORTER_OTLP_{name}", "")).strip()
 
 
-def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> Finding:
+def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> Finding | Refused:
     """Make the exporter, export no data with it, and say how it went. `said`: what OpenTelemetry's loggers log."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # grpc's own log would go to the terminal
-    what = signal.lower()
+    what, protocol = signal.lower(), _PROTOCOLS.get(point.name, point.name)
     try:
         exporter = point.load()(timeout=WAIT)
     except Exception as error:  # noqa: BLE001 - whatever an exporter raises is the finding
-        return fault(f"{what}: the exporter {point.name} cannot be set up: {_named(error)}", _remedy(str(error)))
-    place = f"{what}: {_PROTOCOLS.get(point.name, point.name)} to {_shown(exporter, signal)}"
+        remedy = _remedy(str(error), protocol)
+        return fault(f"{what}: the exporter {point.name} cannot be set up: {_named(error)}", remedy)
+    address = _shown(exporter, signal)
     try:
         sent = _export(signal, exporter).name == "SUCCESS"
     except Exception as error:  # noqa: BLE001 - the same
-        return fault(f"{place}: {_named(error)}", _remedy(_named(error)))
+        return Refused(what, protocol, address, _named(error), _remedy(_named(error), protocol))
     finally:
         exporter.shutdown()
     complaints = log_capture.mine(said)
     ignored = [c for c in complaints if "header" in c.lower()]
     if ignored:
-        return fault(f"{place}: {_clipped(ignored[0])}", "Write OTEL_EXPORTER_OTLP_HEADERS as name=value,name=value.")
+        remedy = "Write OTEL_EXPORTER_OTLP_HEADERS as name=value,name=value."
+        return Refused(what, protocol, address, _clipped(ignored[0]), remedy)
     if sent:
-        return good(f"{place} accepts an empty request")
-    telling = next((c for c in complaints if _remedy(c) != UNREACHABLE), (complaints or ["refused"])[-1])
+        return good(f"{what}: {protocol} to {address} accepts an empty request")
+    telling = next((c for c in complaints if _remedy(c, protocol) != UNREACHABLE), (complaints or [""])[-1])
+    if _remedy(telling, protocol) == UNREACHABLE:
+        telling = _connection(address) or telling or "refused"
     detail = re.search(r"details: (.+)|(code: [1-9].+)", telling, re.IGNORECASE | re.DOTALL)
-    return fault(f"{place}: {_clipped(detail[1] or detail[2] if detail else telling)}", _remedy(telling))
+    complaint = _clipped(detail[1] or detail[2] if detail else telling)
+    return Refused(what, protocol, address, complaint, _remedy(telling, protocol))
+
+
+def _connection(address: str) -> str:
+    """What keeps from connecting to an address; empty if nothing does, or if a proxy stands before it."""
+    place = urlsplit(address if "//" in address else f"//{address}")
+    if urllib.request.getproxies() or not place.hostname:
+        return ""
+    try:
+        port = place.port or {"http": 80}.get(place.scheme, 443)
+        socket.create_connection((place.hostname, port), timeout=_CONNECT).close()
+    except ConnectionRefusedError:
+        return f"connection refused: nothing listens on port {port} of {place.hostname}"
+    except TimeoutError:
+        return f"{place.hostname} does not answer on port {port} within {_CONNECT:g} s"
+    except (OSError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def _export(signal: str, exporter: Any) -> Any:
@@ -92,6 +139,15 @@ def _clipped(text: str) -> str:
     return line if len(line) <= 300 else f"{line[:299]}…"
 
 
-def _remedy(complaint: str) -> str:
+def _remedy(complaint: str, protocol: str) -> str:
     lowered = complaint.lower()
-    return next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, lowered)), UNREACHABLE)
+    found = (remedy for spoken, pattern, remedy in _REMEDIES if protocol in spoken and re.search(pattern, lowered))
+    return next(found, UNREACHABLE)
+
+
+def rank(remedy: str) -> int:
+    """The place of a remedy among all: the narrowest cause first, the vaguest last."""
+    remedies = [row[-1] for row in _REMEDIES]
+    if remedy in remedies:
+        return remedies.index(remedy)
+    return len(remedies) + (remedy == UNREACHABLE)
