@@ -197,6 +197,9 @@ def test_rules_check_of_nothing_is_wrong_use(command: Any) -> None:
         rule_template.Pattern("a", status=418, exception="openai.APIStatusError"),
     ],
 )
-def test_a_row_to_paste_is_right_as_it_stands(pattern: rule_template.Pattern) -> None:
-    assert user.parse(rule_template.toml(pattern))[1] == []
+def test_a_row_to_paste_is_right_once_a_class_is_chosen(pattern: rule_template.Pattern) -> None:
+    suggested = rule_template.toml(pattern)
+    assert user.parse(suggested.replace('"UNKNOWN"', '"SERVER"'))[1] == []
+    (problem,) = user.parse(suggested)[1]
+    assert problem.message.startswith("class 'UNKNOWN' leaves the failure unclassified; write one of TRANSPORT, ")
     assert rule_template.python(pattern).startswith('Rule("a", E.UNKNOWN, "other"')

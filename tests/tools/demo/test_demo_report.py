@@ -64,3 +64,12 @@ def test_every_ticket_has_a_number_of_its_own_and_every_fault_is_placed():
     assert len({t.number for t in tickets}) == len(tickets)
     for scene in monday.SCENES:
         assert sum(bool(t.fault) for t in monday.tickets(scene)) == sum(f.tickets for f in scene.faults)
+
+
+@pytest.mark.parametrize(
+    ("in_band", "wanted"),
+    [({}, "filtered 3"), ({"filtered": 3}, "filtered 3 in_band"), ({"filtered": 1}, "filtered 3 (1 in_band)")],
+)
+def test_a_reason_names_the_channel_that_is_no_exception(in_band, wanted):
+    rule = HANDLING[ErrorClass.OUTPUT_BLOCKED]
+    assert ClassRow(rule, Counter(filtered=3), 9, Counter(in_band)).told == [wanted]

@@ -37,12 +37,13 @@ def test_a_script_is_reported_after_its_own_output(start, model):
     assert (code, out) == (0, OUTPUT + "done\n")
     before, mark, report = err.partition("\nllm-errors run: ")
     assert (before, mark) == (ERRORS, "\nllm-errors run: ")
-    assert "5 calls, 4 failed: 3 exceptions, 1 inside an HTTP 200 response" in report
+    assert "5 calls, 4 failed: 3 thrown, 1 in_band (inside an HTTP 200 response)" in report
     assert rows(report) == CLASSES
     assert max(map(len, report.splitlines())) <= 80
     assert len(set(re.findall(r"^  [A-Z_]{4,} +([0-9a-f]{32}) ", report, re.M))) == len(CLASSES)
     assert 'id = "unknown.' in report
     assert "owning team (page)" in report
+    assert re.search(r"^ +content_filter 1 in_band$", report, re.M)
 
 
 @pytest.mark.parametrize("how", ["exit", "crash", "kill", "raise"])

@@ -95,9 +95,12 @@ class Entry:
 
     def _verdict(self) -> tuple[ErrorClass | None, str]:
         named = self.entry.get("class")
-        classes = (*(c.value for c in ErrorClass), HEALTHY)
+        classes = (*(c.value for c in ErrorClass if c is not ErrorClass.UNKNOWN), HEALTHY)
         if named is None:
             self.say("class", f"class is missing; write one of {_list(classes)}")
+            return None, ""
+        if named == ErrorClass.UNKNOWN:
+            self.say("class", f"class 'UNKNOWN' leaves the failure unclassified; write one of {_list(classes)}")
             return None, ""
         if named not in classes:
             meant = _nearest(str(named), classes)

@@ -64,10 +64,10 @@ def _header(summary: Summary, run: dict[str, Any]) -> str:
 
 
 def _tiles(summary: Summary) -> str:
-    raised = summary.failed - summary.in_band
+    thrown = summary.failed - summary.in_band
     tiles = [
         (summary.calls, f"calls, {summary.cancelled} cancelled" if summary.cancelled else "calls"),
-        (summary.failed, f"failed: {raised} raised, {summary.in_band} inside HTTP 200"),
+        (summary.failed, f"failed: {thrown} thrown, {summary.in_band} in_band"),
         (percent(summary.everything.availability), "availability"),
         (percent(summary.everything.success), "succeeded"),
         (sum(summary.retries.values()), "failed attempts hidden by SDK retries"),
@@ -121,7 +121,7 @@ def _view(summary: Summary, view: View) -> str:
 
 
 def _class(row: ClassRow) -> str:
-    reasons = "".join(f'<span class="chip">{_text(name)} {count}</span>' for name, count in row.reasons.most_common())
+    reasons = "".join(f'<span class="chip">{_text(told)}</span>' for told in row.told)
     badge = f'<span class="badge {row.severity}">{row.severity}</span>'
     return (
         f'<tr><td class="class">{row.error_class.value}</td><td class="n">{row.count}</td>'

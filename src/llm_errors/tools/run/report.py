@@ -72,8 +72,8 @@ class Report:
         s = self._summary
         parts = [f"{s.calls} {_plural('call', s.calls)}, {s.failed} failed"]
         if s.failed:
-            raised = s.failed - s.in_band
-            parts = [f"{parts[0]}: {raised} {_plural('exception', raised)}, {s.in_band} inside an HTTP 200 response"]
+            thrown = s.failed - s.in_band
+            parts = [f"{parts[0]}: {thrown} thrown, {s.in_band} in_band (inside an HTTP 200 response)"]
         if s.cancelled:
             parts.append(f"{s.cancelled} cancelled")
         yield from textwrap.wrap("; ".join(parts), WIDTH)
@@ -99,8 +99,7 @@ class Report:
         name = self._paint(f"{row.error_class.value:<15}", VIEWS[row.rule.view][2])
         notifies = f"{row.rule.audience} ({row.severity})"
         start = f"  {name}{row.count:>5}{percent(row.count / row.calls if row.calls else None):>8}  {notifies:<27}"
-        reasons = [f"{reason} {count}" for reason, count in row.reasons.most_common()]
-        told = ", ".join(reasons)
+        told = ", ".join(row.told)
         if _REASONS_AT + len(told) <= WIDTH:
             yield start + told
         else:

@@ -20,6 +20,19 @@ class ClassRow:
     reasons: Counter[str]
     calls: int
     """All calls of the report, of which `count` is a share."""
+    in_band: Counter[str] = field(default_factory=Counter)
+    """Of the reasons, those that arrived inside a successful response."""
+
+    @property
+    def told(self) -> list[str]:
+        """Each reason with its number, the most frequent first, and with its channel if that is `in_band`."""
+        return [f"{reason} {count}{self._channel(reason, count)}" for reason, count in self.reasons.most_common()]
+
+    def _channel(self, reason: str, count: int) -> str:
+        inside = self.in_band[reason]
+        if not inside:
+            return ""
+        return f" {semconv.IN_BAND}" if inside == count else f" ({inside} {semconv.IN_BAND})"
 
     @property
     def error_class(self) -> ErrorClass:
@@ -134,12 +147,17 @@ def summarise(telemetry: Telemetry) -> Summary:
 
 
 def _classes(telemetry: Telemetry, calls: int) -> Iterator[ClassRow]:
+    labels = (semconv.ERROR_CLASS, semconv.ERROR_REASON, semconv.ERROR_CHANNEL)
     reasons: dict[str, Counter[str]] = {}
-    for (name, reason), count in telemetry.counts(semconv.ERRORS, semconv.ERROR_CLASS, semconv.ERROR_REASON).items():
+    in_band: dict[str, Counter[str]] = {}
+    for (name, reason, channel), count in telemetry.counts(semconv.ERRORS, *labels).items():
         reasons.setdefault(name, Counter())[reason] += count
+        if channel == semconv.IN_BAND:
+            in_band.setdefault(name, Counter())[reason] += count
     for rule in HANDLING.values():
-        if rule.error_class.value in reasons:
-            yield ClassRow(rule, reasons[rule.error_class.value], calls)
+        name = rule.error_class.value
+        if name in reasons:
+            yield ClassRow(rule, reasons[name], calls, in_band.get(name, Counter()))
 
 
 def _models(telemetry: Telemetry) -> Iterator[ModelRow]:
@@ -203,6 +221,7 @@ def _class_json(row: ClassRow) -> dict[str, Any]:
         "count": row.count,
         "share": row.count / row.calls if row.calls else None,
         "reasons": dict(row.reasons.most_common()),
+        "channels": {"thrown": row.count - sum(row.in_band.values()), "in_band": sum(row.in_band.values())},
         "notifies": row.rule.audience,
         "severity": row.severity,
         "advice": row.rule.advice,
