@@ -179,7 +179,9 @@ SDKS: Final[tuple[Sdk, ...]] = (
 
 FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("openai-agents", "openai-agents", ">=0.24,<1", "agents", "", "framework", "other"),
+    Sdk("claude-agent-sdk", "claude-agent-sdk", ">=0.2,<1", "claude_agent_sdk", "anthropic", "claude_agent", "anthropic"),
     Sdk("pydantic-ai", "pydantic-ai-slim", ">=2.24,<3", "pydantic_ai", "", "framework", "other"),
+    Sdk("instructor", "instructor", ">=1.15,<2", "instructor", "", "framework", "other"),
     Sdk("langchain-core", "langchain-core", ">=1,<2", "langchain_core", "", "framework", "other"),
     Sdk("langgraph", "langgraph", ">=1,<2", "langgraph", "", "framework", "other"),
     Sdk("langchain", "langchain", ">=1,<2", "langchain", "", "framework", "other"),

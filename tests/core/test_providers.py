@@ -76,13 +76,13 @@ def test_one_distribution_s_rows_share_one_name():
 
 @pytest.mark.parametrize("row", FRAMEWORKS, ids=lambda row: row.name)
 def test_a_framework_has_patch_points_and_is_tested_in_the_matrix(row):
-    assert TABLE[row.name]
+    assert row.family != "framework" or TABLE[row.name]
     assert row.distribution in IN_THE_MATRIX
     assert re.fullmatch(r">=\d+(\.\d+)*,<\d+(\.\d+)*", row.versions)
 
 
-def test_every_exception_of_a_framework_s_row_has_a_rule():
-    named = {n for rows in TABLE.values() for row in rows for n in (*row.limits, *row.verdicts)} - {"ValidationError"}
+def test_every_limit_of_a_framework_s_row_has_a_rule():
+    named = {name for rows in TABLE.values() for row in rows for name in row.limits}
     assert named <= {name.rpartition(".")[2] for rule in SHIPPED for name in rule.exceptions}
 
 

@@ -58,6 +58,9 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     """
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
+    told_by = frameworks.told(links[0], chain[0])
+    if told_by is not None:
+        return told_by
     close = next((found for link in links if (found := closes.close_of(link)) is not None), None)
     if close is not None:
         return _closed(close, chain, dialect, provider)

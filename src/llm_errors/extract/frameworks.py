@@ -1,6 +1,14 @@
-"""What the text of a framework's exception adds to its class. The text is never exported: it may repeat a user or a model."""
+"""What a framework's exception tells beside its class.
 
+Its text is read, but never exported: it may repeat what a user or a model wrote.
+"""
+
+from dataclasses import replace
 from typing import Final
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.claude_agent import MessagesOfQuery
+from llm_errors.extract.fields import field
 
 _LIMIT: Final = 400
 _SAID: Final[dict[str, tuple[tuple[str, str], ...]]] = {
@@ -15,3 +23,11 @@ def facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     phrases = _SAID.get(names[0].rpartition(".")[2], ()) if names else ()
     said = str(exc)[:_LIMIT] if phrases else ""
     return frozenset(fact for words, fact in phrases if words in said)
+
+
+def told(exc: BaseException, names: tuple[str, ...]) -> Evidence | None:
+    """The evidence in the message that an exception carries: the result of a query of claude-agent-sdk."""
+    if names[:1] != ("claude_agent_sdk.ResultError",):
+        return None
+    found = MessagesOfQuery().whole(field(exc, "data")).suspicion
+    return None if found is None else replace(found, channel="thrown", exceptions=(names,))

@@ -7,6 +7,7 @@ from llm_errors.extract import adk, causes
 from llm_errors.extract.answer import Reader, embedded_error, unexpected
 from llm_errors.extract.anthropic import MessagesReader
 from llm_errors.extract.bedrock import ConverseReader
+from llm_errors.extract.claude_agent import MessagesOfQuery
 from llm_errors.extract.cohere import CohereReader
 from llm_errors.extract.cohere_v1 import CohereV1Reader
 from llm_errors.extract.data import DataReader, MediaReader, ResultsReader
@@ -33,6 +34,7 @@ _BY_MARK: tuple[tuple[str, str, Reader], ...] = (
 )
 """A field whose value shows what the answer is."""
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
+    (("num_turns",), MessagesOfQuery()),
     (("choices",), CHAT),
     (("completion_message",), LLAMA),
     (("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata"), GENERATE_CONTENT),

@@ -52,6 +52,8 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
     scope = _scope(span)
     if scope == semconv.SCOPE:
         return False  # a span of llm-errors: the call was made inside another call, for example in a middleware
+    if own_operation in AGENT_OPERATIONS and is_agent(span):
+        return True
     operation = attributes.get(semconv.OPERATION)
     if operation is not None:
         return operation in MODEL_OPERATIONS or operation == own_operation

@@ -4,6 +4,7 @@ from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.ai21 import Ai21
 from llm_errors.instrument.adapters.azure_inference import AzureInference
 from llm_errors.instrument.adapters.botocore import Botocore
+from llm_errors.instrument.adapters.claude_agent import ClaudeAgent
 from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.dashscope import Dashscope
 from llm_errors.instrument.adapters.frameworks import Framework
@@ -40,6 +41,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "voyageai": VoyageAi,
     "dashscope": Dashscope,
     "litellm": LiteLlm,
+    "claude_agent": ClaudeAgent,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in OBSERVED)

@@ -89,6 +89,10 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("pydantic_ai.models.fallback:FallbackModel.request", async_run),
         _row("pydantic_ai.models.fallback:FallbackModel.request_stream", entered),
     ),
+    "instructor": (
+        _row("instructor.v2.core.patch:retry_sync_v2", run, "", "InstructorRetryException"),
+        _row("instructor.v2.core.patch:retry_async_v2", async_run, "", "InstructorRetryException"),
+    ),
     "langchain-core": (
         # Here the span of an agent is current; around the calls below it may be that of the model call.
         _row("langchain_core.language_models.chat_models:BaseChatModel.invoke", run),
@@ -125,6 +129,9 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
 }  # fmt: skip
 
 
+_LIMITS: Final = frozenset(name for rows in TABLE.values() for row in rows for name in row.limits)
+
+
 class Framework(Adapter):
     """The adapter of every framework in the table."""
 
@@ -142,7 +149,9 @@ class Framework(Adapter):
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
         """The class alone decides. The text of a framework's exception may repeat what a user or a model wrote."""
         names = causes.names(exc)
-        return Evidence(provider=call.info.provider, exceptions=(names,), facts=frameworks.facts(exc, names))
+        limit = any(name.rpartition(".")[2] in _LIMITS for name in names)
+        facts = frameworks.facts(exc, names) or frozenset(() if limit else ("off_the_schema",))
+        return Evidence(provider=call.info.provider, exceptions=(names,), facts=facts)
 
 
 def _model_of(agent: Any) -> str:

@@ -1,0 +1,106 @@
+"""claude-agent-sdk: its process calls the models, and only messages come out. Each query is one call, `invoke_agent`."""
+
+import os
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any, Final
+
+from llm_errors.call import CallInfo
+from llm_errors.extract.claude_agent import MessagesOfQuery, is_interrupted
+from llm_errors.extract.fields import field, text
+from llm_errors.instrument import drainer
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Adapter, Function, Target
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+_READER = MessagesOfQuery()
+_CLOUDS: Final = {"CLAUDE_CODE_USE_BEDROCK": "aws.bedrock", "CLAUDE_CODE_USE_VERTEX": "gcp.vertex_ai"}
+"""Variables that make the process call another provider."""
+
+
+class ClaudeAgent(Adapter):
+    """The adapter of the function `query` and of the client, which both pass messages on."""
+
+    def targets(self) -> Iterator[Target]:
+        """The generators that pass the messages of the process to the application."""
+        yield Target("claude_agent_sdk._internal.client", "InternalClient", "process_query", _messages)
+        yield Target("claude_agent_sdk.client", "ClaudeSDKClient", "receive_messages", _messages)
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """The query. Its options are those of the client, or an argument."""
+        options = kwargs.get("options") or field(instance, "options") or next(iter(args[1:2]), None)
+        environment = {**os.environ, **(field(options, "env") or {})}
+        provider = next((p for name, p in _CLOUDS.items() if environment.get(name) in ("1", "true")), "")
+        model = text(field(options, "model"), 256)
+        return self.info(operation="invoke_agent", model=model, provider=provider, reader=_READER, stream=True)
+
+
+class _Queries:
+    """The queries of one stream of messages, one after the other. Nothing of them stays in the context."""
+
+    def __init__(self, edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._edge, self._args, self._kwargs = edge, args, kwargs
+        self._call: Invocation | None = None
+
+    def begin(self) -> None:
+        """A query begins."""
+        self._call = call = self._edge.begin(self._args, self._kwargs)
+        if call is not None:
+            call.leave()
+            call.expect(_READER.chunks())
+
+    @property
+    def _open(self) -> Invocation | None:
+        return self._call if self._call is not None and self._call.unsettled else None
+
+    def took(self, message: Any) -> None:
+        """A message was received. One after a result is of the next query."""
+        if self._call is not None and not self._call.unsettled:
+            self.begin()
+        if self._open is None:
+            return
+        if is_interrupted(message):
+            self._open.abandoned()
+        else:
+            self._open.took(message)
+
+    def ended(self) -> None:
+        """The messages ended."""
+        if self._open is not None:
+            self._open.exhausted()
+
+    def failed(self, exc: BaseException) -> None:
+        """The framework raised instead of passing a message on."""
+        if self._open is not None:
+            self._open.failed(exc)
+
+    def left(self) -> None:
+        """The application stopped reading."""
+        if self._open is not None:
+            drainer.run(self._open.abandoned)
+
+
+def _messages(edge: Edge, original: Function) -> Function:
+    """The wrapper of an async generator function that yields messages."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        queries = _Queries(edge, args, kwargs)
+        quietly("begin", None, queries.begin)
+        inner = original(*args, **kwargs)
+        try:
+            while True:
+                try:
+                    message = await inner.__anext__()
+                except StopAsyncIteration:
+                    quietly("stream", None, queries.ended)
+                    return
+                except BaseException as exc:
+                    quietly("stream", None, queries.failed, exc)
+                    raise
+                quietly("chunk", None, queries.took, message)
+                yield message
+        finally:
+            quietly("stream", None, queries.left)
+            await inner.aclose()
+
+    return wrapper
