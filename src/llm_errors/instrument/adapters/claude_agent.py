@@ -39,12 +39,12 @@ class _Queries:
     """The queries of one stream of messages, one after the other. Nothing of them stays in the context."""
 
     def __init__(self, edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._edge, self._args, self._kwargs = edge, args, kwargs
+        self._patched, self._args, self._kwargs = edge, args, kwargs
         self._call: Invocation | None = None
 
     def begin(self) -> None:
         """A query begins."""
-        self._call = call = self._edge.begin(self._args, self._kwargs)
+        self._call = call = self._patched.begin(self._args, self._kwargs)
         if call is not None:
             call.leave()
             call.expect(_READER.chunks())
