@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Draws the committed dashboards with Grafana's own components into this folder: seed data -> Prometheus -> Chromium -> PNG.
+# Draws the committed dashboards with Grafana's own components into this folder, in an incident, in calm and without data:
+# seed data -> Prometheus -> Chromium -> PNG.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 node=$(command -v node) || { echo "Node 20 or newer is needed, as 'node' on PATH" >&2; exit 2; }
@@ -17,6 +18,10 @@ cp -r dashboards/screenshots/renderer/. "$built"
   fi
   "$node" build.mjs
 )
-exec "$PYTHON" tests/monitoring/seeded_prometheus.py --days 30 \
-  --prometheus .cache/stack/bin/prometheus --promtool .cache/stack/bin/promtool \
-  "$node" "$built/shoot.mjs" dashboards/grafana dashboards/screenshots
+for story in incident calm no-data; do
+  themes=dark
+  if [ "$story" = incident ]; then themes=dark,light; fi
+  "$PYTHON" tests/monitoring/seeded_prometheus.py --days 30 --story "$story" \
+    --prometheus .cache/stack/bin/prometheus --promtool .cache/stack/bin/promtool \
+    "$node" "$built/shoot.mjs" dashboards/grafana dashboards/screenshots "$story" "$themes"
+done

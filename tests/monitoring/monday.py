@@ -1,5 +1,5 @@
-"""Seed data: a month of a support desk that ends in one bad Monday morning, as OpenMetrics, and the failures' log
-rows.
+"""Seed data: a month of a support desk that ends in one bad Monday morning or, `calm`, in a good one, as OpenMetrics, and
+the failures' log and trace rows.
 
 The same story as `llm-errors demo`: a quota spike, cut off and blocked answers, an overloaded provider, a deprecated
 model, a revoked key, a spent quota and answers with nothing in them, over three providers. Deterministic, and always
@@ -38,6 +38,7 @@ class Caller:
         own = {
             "job": self.job,
             "instance": f"{self.job}:9464",
+            "cluster": CLUSTERS[self.job],
             "gen_ai_provider_name": self.provider,
             "gen_ai_request_model": self.model,
             "gen_ai_operation_name": self.operation,
@@ -46,6 +47,10 @@ class Caller:
 
 
 DESK, TRIAGE = "support-desk", "ticket-triage"
+CLUSTERS = {DESK: "eu-1", TRIAGE: "us-2"}
+VERSIONS = ((31 * 24, "4.18.2"), (1.35, "4.19.0"))
+"""The desk's versions, each from so many hours before the end of the data."""
+RULE_GROUPS = {"llm-events": 0.28, "llm-slo": 0.07, "llm-shares": 0.02, "llm-boards": 0.05}
 OPENAI = Caller(DESK, "openai", "gpt-5.2", "chat", 1.1, 2.1)
 CLAUDE = Caller(DESK, "anthropic", "claude-sonnet-5", "chat", 0.8, 2.8)
 GEMINI = Caller(DESK, "gcp.gemini", "gemini-3-flash", "generate_content", 1.6, 1.2)
@@ -129,7 +134,8 @@ def _times(days: int) -> Iterator[tuple[int, int]]:
 class _Morning:
     """Plays the callers over time and keeps what was counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, troubles: tuple[Trouble, ...]) -> None:
+        self.troubles = troubles
         self.random = random.Random(23)
         self.counters: dict[tuple[str, Labels], float] = defaultdict(float)
         self.lines: dict[tuple[str, Labels], list[str]] = defaultdict(list)
@@ -138,6 +144,8 @@ class _Morning:
         for moment, step in _times(days):
             for caller in CALLERS:
                 self._calls(caller, moment, step)
+            if moment >= FINE_FROM:
+                self._around(moment)
             for key, value in self.counters.items():
                 self.lines[key].append(f"{value:g} {moment}")
 
@@ -146,13 +154,13 @@ class _Morning:
         calls = self._about(caller.calls * step * day)
         hours = (NOW - moment) / 3600
         failed = 0
-        for trouble in (t for t in TROUBLES if t.caller is caller):
+        for trouble in (t for t in self.troubles if t.caller is caller):
             base = trouble.only * step / 3600 if trouble.only else calls
             failures = self._about(base * trouble.at(hours))
             failed += failures
             self._failures(trouble, failures)
             calls += failures if trouble.only else 0
-        hangs = 0.05 if caller is CLAUDE and 2.2 < hours < 2.8 else 0.008
+        hangs = 0.05 if caller is CLAUDE and 2.2 < hours < 2.8 and MONDAY[0] in self.troubles else 0.008
         cancelled = self._about(calls * hangs)
         for outcome, count in (("ok", max(0, calls - failed - cancelled)), ("error", failed), ("cancelled", cancelled)):
             if count:
@@ -172,11 +180,37 @@ class _Morning:
             self.counters[semconv.RETRIES, trouble.caller.labels(llm_error_class=error_class)] += retried
 
     def _durations(self, caller: Caller, calls: int, slower: float) -> None:
-        name = "gen_ai_client_operation_duration_seconds_bucket"
-        took = [self.random.lognormvariate(math.log(caller.median * slower), 0.55) for _ in range(calls)]
-        for limit in (*BUCKETS, math.inf):
-            text = "+Inf" if limit == math.inf else f"{limit:g}"
-            self.counters[name, caller.labels(le=text)] += sum(1 for t in took if t <= limit)
+        for name, part in (("operation_duration", 1.0), ("operation_time_to_first_chunk", 0.2)):
+            median = caller.median * slower * part
+            took = [self.random.lognormvariate(math.log(median), 0.55) for _ in range(calls)]
+            for limit in (*BUCKETS, math.inf):
+                text = "+Inf" if limit == math.inf else f"{limit:g}"
+                key = f"gen_ai_client_{name}_seconds_bucket", caller.labels(le=text)
+                self.counters[key] += sum(1 for t in took if t <= limit)
+
+    def _around(self, moment: int) -> None:
+        """What is known beside the calls: versions, and the health of Collectors and Prometheus."""
+        hours = (NOW - moment) / 3600
+        version = [name for since, name in VERSIONS if hours <= since][-1]
+        place = (("job", DESK), ("instance", f"{DESK}:9464"), ("cluster", CLUSTERS[DESK]), ("service_version", version))
+        self._now("target_info", place, 1, moment)
+        collector = (("job", "collectors"), ("instance", "agent:8888"))
+        exporter = (*collector, ("exporter", "otlp_http/metrics"))
+        bad = 2.3 < hours < 2.7 and MONDAY[0] in self.troubles
+        self._now("otelcol_exporter_queue_size", exporter, 620 if bad else 40, moment)
+        self._now("otelcol_exporter_queue_capacity", exporter, 1000, moment)
+        lost = self.counters["otelcol_exporter_send_failed_metric_points_total", exporter]
+        self.counters["otelcol_exporter_send_failed_metric_points_total", exporter] = lost + 40 * bad
+        self.counters["otelcol_receiver_refused_metric_points_total", (*collector, ("receiver", "otlp"))] += 0
+        self.counters["otelcol_exporter_enqueue_failed_metric_points_total", exporter] += 0
+        for group, busy in RULE_GROUPS.items():
+            labels = (("job", "prometheus"), ("instance", "prometheus:9090"), ("rule_group", f"llm.rules.yml;{group}"))
+            self._now("prometheus_rule_group_interval_seconds", labels, 15, moment)
+            took = 15 * busy * (1 + 0.2 * self.random.random())
+            self._now("prometheus_rule_group_last_duration_seconds", labels, took, moment)
+
+    def _now(self, name: str, labels: Labels, value: float, moment: int) -> None:
+        self.lines[name, labels].append(f"{value:g} {moment}")
 
     def _about(self, mean: float) -> int:
         if mean <= 0:
@@ -192,15 +226,15 @@ def _poisson(source: random.Random, mean: float) -> int:
     return count
 
 
-def open_metrics(days: int) -> str:
-    """The counters and the histogram of the last `days` before the Monday's 11 o'clock."""
-    morning = _Morning()
+def open_metrics(days: int, *, calm: bool = False) -> str:
+    """The counters, histograms and gauges of the last `days` before the Monday's 11 o'clock."""
+    morning = _Morning(tuple(_usual()) if calm else TROUBLES)
     morning.play(days)
     text, family = [], ""
     for (name, labels), samples in sorted(morning.lines.items()):
         if name != family:
             family = name
-            kind = "unknown" if name.endswith("_bucket") else "counter"
+            kind = "counter" if name.endswith("_total") else "unknown"
             text.append(f"# TYPE {name.removesuffix('_total')} {kind}")
         series = ",".join(f'{key}="{value}"' for key, value in labels)
         text += [f"{name}{{{series}}} {sample}" for sample in samples]
@@ -251,5 +285,23 @@ LOG_ROWS = {
             "Value #A": 2,
         },
     ],
+    "Latest failed calls": [
+        {
+            "Trace ID": trace,
+            "Start time": f"10:{minute}",
+            "Service": DESK,
+            "Name": model,
+            "llm.error.class": error_class,
+            "llm.error.reason": reason,
+            "Duration": took,
+        }
+        for trace, minute, model, error_class, reason, took in (
+            ("7f3a91c0", "59:41", "gemini-3-flash", "RATE_LIMITED", "requests", "182 ms"),
+            ("19be04a7", "59:12", "gemini-3-flash", "RATE_LIMITED", "requests", "175 ms"),
+            ("c40d88e1", "57:50", "gpt-5.2", "SERVER", "internal", "2.31 s"),
+            ("aa17e390", "56:08", "claude-sonnet-5", "TIMEOUT", "read", "30.0 s"),
+            ("51f0c2b9", "55:33", "gemini-3-flash", "RATE_LIMITED", "requests", "191 ms"),
+        )
+    ],
 }
-"""What the two log queries would answer, by panel: no Loki runs here."""
+"""What the two log queries and the trace query would answer, by panel: no Loki and no Tempo run here."""

@@ -21,10 +21,14 @@ from typing import Any
 
 import monday
 
-from llm_errors.monitoring import rules
+from llm_errors.monitoring import promql, rules
 from llm_errors.monitoring.options import Options
+from llm_errors.monitoring.promql import Series
+from llm_errors.monitoring.slo import Recording
 
 Rule = dict[str, Any]
+CARRIED = ("llm_errors_first_seen:time", "llm_errors_last_seen:time")
+"""What rules carry on from their own last value: promtool cannot backfill it, so it is computed here."""
 
 
 def backfill_rules(options: Options) -> list[Rule]:
@@ -32,11 +36,16 @@ def backfill_rules(options: Options) -> list[Rule]:
     found: list[Rule] = []
     for rule in (rule for group in rules.groups(options) for rule in group["rules"]):
         if "record" in rule:
-            found.append(rule)
+            found += [] if rule["record"].endswith(CARRIED) else [rule]
             continue
         labels = {"alertname": rule["alert"], "alertstate": "firing", **rule["labels"]}
         found.append({"record": "ALERTS", "expr": f"(\n{rule['expr']}\n) * 0 + 1", "labels": labels})
     return found
+
+
+def slow(options: Options) -> set[str]:
+    """The names of what is recorded each 5 minutes only: sums over it would count each event several times otherwise."""
+    return {rule["record"] for rule in Recording(options).long_term()}
 
 
 def layers(listed: list[Rule]) -> list[list[Rule]]:
@@ -66,21 +75,55 @@ class SeededPrometheus:
         self.data = folder / "data"
         self.address = f"http://127.0.0.1:{_free_port()}"
 
-    def seed(self, days: int, options: Options) -> None:
-        """Writes the raw blocks, then the recorded ones wave by wave."""
-        raw = self.folder / "seed.om"
-        raw.write_text(monday.open_metrics(days))
-        self._promtool("openmetrics", str(raw), str(self.data))
+    def seed(self, days: int, options: Options, *, calm: bool = False) -> None:
+        """Writes the raw blocks, then the recorded ones wave by wave, then what only a running Prometheus records."""
+        self.write(monday.open_metrics(days, calm=calm))
         for wave in layers(backfill_rules(options)):
-            path = self.folder / "wave.json"
-            path.write_text(json.dumps({"groups": [{"name": "wave", "rules": wave}]}))
+            long = [rule for rule in wave if rule["record"] in slow(options)]
+            short = [rule for rule in wave if rule not in long]
+            start = monday.NOW - days * 86400
             with self.running():
-                for start, end, step in (
-                    (monday.NOW - days * 86400, monday.FINE_FROM, monday.COARSE_STEP),
-                    (monday.FINE_FROM, monday.NOW, monday.FINE_STEP),
-                ):
-                    span = ("--start", str(start), "--end", str(end), "--eval-interval", f"{step}s")
-                    self._promtool("rules", *span, "--url", self.address, "--output-dir", str(self.data), str(path))
+                self._backfill(wave, start, monday.FINE_FROM, monday.COARSE_STEP)
+                self._backfill(long, monday.FINE_FROM, monday.NOW, monday.COARSE_STEP)
+                self._backfill(short, monday.FINE_FROM, monday.NOW, monday.FINE_STEP)
+
+        with self.running():
+            carried = self._carried(days, Series(options))
+        self.write(carried)
+
+    def _backfill(self, listed: list[Rule], start: int, end: int, step: int) -> None:
+        if not listed:
+            return
+        path = self.folder / "wave.json"
+        path.write_text(json.dumps({"groups": [{"name": "wave", "rules": listed}]}))
+        span = ("--start", str(start), "--end", str(end), "--eval-interval", f"{step}s")
+        self._promtool("rules", *span, "--url", self.address, "--output-dir", str(self.data), str(path))
+
+    def write(self, text: str) -> None:
+        """Adds samples that are given as OpenMetrics."""
+        raw = self.folder / "seed.om"
+        raw.write_text(text)
+        self._promtool("openmetrics", str(raw), str(self.data))
+
+    def _carried(self, days: int, series: Series) -> str:
+        """Since when failures come again and again, when they were last seen, and since when alerts fire."""
+        lines = {name: [f"# TYPE {name} gauge"] for name in (series.first_seen, series.last_seen, "ALERTS_FOR_STATE")}
+        asked = promql.sum_by((*series.by_class, promql.REASON), series.errors) + " > 0"
+        begin, fine, now, step = monday.NOW - days * 86400, monday.FINE_FROM, monday.NOW, monday.FINE_STEP
+        for found in self._api("query_range", query=asked, start=begin, end=now, step=300):
+            seen = [int(moment) for moment, _ in found["values"]]
+            for moment in range(max(seen[0], fine), now + 1, step):
+                last = max(each for each in seen if each <= moment)
+                for name, value in ((series.first_seen, seen[0]), (series.last_seen, last)):
+                    lines[name].append(f"{name}{_braces(found['metric'])} {value} {moment}")
+        for found in self._api("query_range", query="ALERTS", start=fine, end=now, step=step):
+            labels = {key: value for key, value in found["metric"].items() if key not in ("__name__", "alertstate")}
+            began = before = 0
+            for moment in (int(moment) for moment, _ in found["values"]):
+                began = began if moment - before == step else moment
+                before = moment
+                lines["ALERTS_FOR_STATE"].append(f"ALERTS_FOR_STATE{_braces(labels)} {began} {moment}")
+        return "\n".join([*(line for listed in lines.values() for line in listed), "# EOF", ""])
 
     def query(self, expression: str, *, instant: bool, hours: float, step: int) -> list[dict[str, Any]]:
         """The series that a query answers with; raises `urllib.error.HTTPError` when it is refused."""
@@ -134,6 +177,10 @@ class SeededPrometheus:
         return result
 
 
+def _braces(labels: dict[str, str]) -> str:
+    return "{" + ",".join(f'{key}="{value}"' for key, value in labels.items()) + "}"
+
+
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
@@ -143,6 +190,7 @@ def _free_port() -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=int, default=30)
+    parser.add_argument("--story", choices=("incident", "calm", "no-data"), default="incident")
     parser.add_argument("--prometheus", default=shutil.which("prometheus"))
     parser.add_argument("--promtool", default=shutil.which("promtool"))
     parser.add_argument(
@@ -151,9 +199,10 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         seeded = SeededPrometheus(args.prometheus, args.promtool, Path(folder))
-        seeded.seed(args.days, Options())
+        if args.story != "no-data":
+            seeded.seed(args.days, Options(), calm=args.story == "calm")
         logs = Path(folder) / "logs.json"
-        logs.write_text(json.dumps(monday.LOG_ROWS))
+        logs.write_text(json.dumps(monday.LOG_ROWS if args.story == "incident" else {}))
         with seeded.running():
             subprocess.run([*args.command, seeded.address, str(monday.NOW), str(logs)], check=True)
 

@@ -1,12 +1,14 @@
-// node shoot.mjs DASHBOARDS OUT PROMETHEUS NOW LOGS
-// Draws each DASHBOARDS/*.json at the time NOW (seconds) and writes OUT/<uid>.png. Queries go to PROMETHEUS; panels over logs are
-// filled from the file LOGS (rows by panel title), since no Loki runs here. Exit 1 if a query fails or a panel stays empty.
+// node shoot.mjs DASHBOARDS OUT STORY THEMES PROMETHEUS NOW LOGS
+// Draws each DASHBOARDS/*.json at the time NOW (seconds) and writes OUT/<uid>-STORY[-light].png for the story that the data tell.
+// THEMES is `dark` or `dark,light`; light is drawn of the overview only. Queries go to PROMETHEUS; panels over logs and traces are
+// filled from the file LOGS (rows by panel title), since no Loki and no Tempo run here. Exit 1 if a query fails or, in an incident,
+// a panel stays empty.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import puppeteer from 'puppeteer-core';
 
-const [dashboards, out, prometheus, now, logs] = process.argv.slice(2);
+const [dashboards, out, story, themes, prometheus, now, logs] = process.argv.slice(2);
 const home = path.dirname(new URL(import.meta.url).pathname);
 const types = { '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html', '.json': 'application/json' };
 const browserPath = process.env.CHROMIUM || '/usr/bin/chromium';
@@ -31,7 +33,7 @@ async function answer(request, response) {
   return response.end(fs.readFileSync(file));
 }
 
-async function shoot(browser, address, name) {
+async function shoot(browser, address, name, theme) {
   const page = await browser.newPage();
   await page.setViewport({ width, height: 1000 });
   await page.evaluateOnNewDocument((millis) => {
@@ -39,11 +41,12 @@ async function shoot(browser, address, name) {
   }, now * 1000);
   const problems = [];
   page.on('pageerror', (error) => problems.push(error.message));
-  await page.goto(`${address}/?board=${name}&now=${now}&width=${width}`);
+  await page.goto(`${address}/?board=${name}&now=${now}&width=${width}&theme=${theme}&story=${story}`);
   await page.waitForFunction('window.settled', { timeout: 60000 });
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await new Promise((resolve) => setTimeout(resolve, 6000));
   problems.push(...(await page.evaluate('window.problems')));
-  await page.screenshot({ path: path.join(out, `${path.basename(name, '.json')}.png`), fullPage: true });
+  const file = [path.basename(name, '.json'), story, ...(theme === 'light' ? [theme] : [])].join('-');
+  await page.screenshot({ path: path.join(out, `${file}.png`), fullPage: true });
   await page.close();
   return problems.map((problem) => `${name}: ${problem}`);
 }
@@ -60,7 +63,9 @@ const browser = await puppeteer.launch({ executablePath: browserPath, headless: 
 const problems = [];
 try {
   for (const name of fs.readdirSync(dashboards).filter((file) => file.endsWith('.json')).sort()) {
-    problems.push(...(await shoot(browser, `http://127.0.0.1:${server.address().port}`, name)));
+    for (const theme of themes.split(','))
+      if (theme === 'dark' || name === 'llm-overview.json')
+        problems.push(...(await shoot(browser, `http://127.0.0.1:${server.address().port}`, name, theme)));
   }
 } finally {
   await browser.close();

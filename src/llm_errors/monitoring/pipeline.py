@@ -16,6 +16,8 @@ COMPONENT: Final = "component"
 """The exporter or receiver that loses."""
 SIGNAL: Final = "signal"
 QUEUE_FULL: Final = 0.8
+LOSSES: Final = {"refused": "receiver", "send_failed": "exporter", "enqueue_failed": "exporter"}
+"""The ways to lose, each with the kind of component that does."""
 _SIGNALS: Final = "(metric_points|spans|log_records)(_total)?"
 
 
@@ -48,15 +50,24 @@ class Pipeline:
         """Everything that was `refused`, `send_failed` or `enqueue_failed` since the Collector started."""
         return self.name(f"otelcol_{what}:total")
 
+    def lost_recently(self, what: str) -> str:
+        """The items among them of the last 5 minutes, per Collector and component."""
+        return self.name(f"otelcol_{what}:count5m")
+
+    @property
+    def queue(self) -> str:
+        """Share of an exporter's queue that is in use."""
+        return self.name("otelcol_queue:ratio")
+
     def records(self) -> list[dict[str, Any]]:
-        """Totals per Collector, component and signal, whatever the release calls them."""
-        found = {
+        """Totals per Collector, component and signal, whatever the release calls them; what was lost lately; queues."""
+        totals = {
             self.absent: promql.after_absence(self.evaluated),
             self.evaluated: "vector(1)",
-            self.lost("refused"): self._total("otelcol_receiver_refused_", "receiver"),
-            self.lost("send_failed"): self._total("otelcol_exporter_send_failed_", "exporter"),
-            self.lost("enqueue_failed"): self._total("otelcol_exporter_enqueue_failed_", "exporter"),
+            **{self.lost(what): self._total(f"otelcol_{kind}_{what}_", kind) for what, kind in LOSSES.items()},
         }
+        lately = {self.lost_recently(what): self._lately(what) for what in LOSSES}
+        found = {**totals, **lately, self.queue: self._queue()}
         return [{"record": name, "expr": expression} for name, expression in found.items()]
 
     def _total(self, metric: str, component: str) -> str:
@@ -64,13 +75,11 @@ class Pipeline:
         placed = f'label_replace({named}, "{COMPONENT}", "$1", "{component}", "(.+)")'
         return promql.sum_by((*self.collector, COMPONENT, SIGNAL), placed)
 
-    def losing(self, what: str) -> str:
-        """Items lost in the last 5 minutes, per Collector and component."""
+    def _lately(self, what: str) -> str:
         process = ("job", INSTANCE, COMPONENT, SIGNAL)
         return promql.sum_by((*self.collector, COMPONENT), promql.new_events(self.lost(what), process, self.absent))
 
-    def filling(self) -> str:
-        """Share of an exporter's queue that is in use, where it is nearly full."""
+    def _queue(self) -> str:
         used = "otelcol_exporter_queue_size / otelcol_exporter_queue_capacity"
         placed = f'label_replace({used}, "{COMPONENT}", "$1", "exporter", "(.+)")'
-        return f"max by ({', '.join((*self.collector, COMPONENT))}) ({placed}) > {QUEUE_FULL}"
+        return f"max by ({', '.join((*self.collector, COMPONENT))}) ({placed})"

@@ -42,7 +42,12 @@ OUTCOME: Final = semconv.prometheus_label(semconv.OUTCOME)
 CLASS: Final = semconv.prometheus_label(semconv.ERROR_CLASS)
 REASON: Final = semconv.prometheus_label(semconv.ERROR_REASON)
 CHANNEL: Final = semconv.prometheus_label(semconv.ERROR_CHANNEL)
-DURATION_BUCKET: Final = semconv.prometheus_label(semconv.DURATION) + "_seconds_bucket"
+DURATION_METRIC: Final = semconv.prometheus_label(semconv.DURATION) + "_seconds"
+FIRST_CHUNK_METRIC: Final = semconv.prometheus_label(semconv.FIRST_CHUNK) + "_seconds"
+VERSION: Final = "service_version"
+"""The label of `target_info` that tells which version of a service runs."""
+GROUPS: Final = ("events", "slo", "shares", "slo-long", "telemetry", "boards", "pipeline")
+"""The rule groups, by the last part of their names."""
 
 INSTANCE: Final = "instance"
 LOOK_BACK: Final = "1h"
@@ -81,6 +86,12 @@ def selector(metric: str, *matchers: str) -> str:
     """A series selector; empty matchers are left out."""
     kept = ",".join(matcher for matcher in matchers if matcher)
     return f"{metric}{{{kept}}}" if kept else metric
+
+
+def rule_groups(options: Options) -> str:
+    """A matcher for the label `rule_group` of Prometheus' own metrics about these groups."""
+    prefix = f"{options.name}-" if options.name else ""
+    return f'rule_group=~".*;{prefix}llm-({"|".join(GROUPS)})"'
 
 
 def sum_by(labels: Sequence[str], expression: str) -> str:
@@ -188,7 +199,7 @@ class Series:
         return (*self.by_model, CLASS)
 
     def name(self, level: str, what: str) -> str:
-        """`level` is `service`, `model`, `class`, `reason` or `attributes`: the labels that a recorded series keeps
+        """`level` is `service`, `version`, `model`, `class`, `reason` or `attributes`: the labels that a recorded series keeps
         beside those that tell the place."""
         suffix = {
             "service": "",
@@ -196,6 +207,7 @@ class Series:
             "class": "_provider_model_class",
             "reason": "_provider_model_class_reason",
             "attributes": "_attributes",
+            "version": "_version",
         }
         prefix = f"{self.options.name}_" if self.options.name else ""
         return f"{prefix}{self.options.service_label}{suffix[level]}:{what}"
@@ -279,6 +291,57 @@ class Series:
     def class_errors(self) -> str:
         """New errors in 5 minutes per model and class."""
         return self.name("class", "llm_errors:count5m")
+
+    @property
+    def first_seen(self) -> str:
+        """Since when a failure has come again and again, in seconds since 1970."""
+        return self.name("reason", "llm_errors_first_seen:time")
+
+    @property
+    def last_seen(self) -> str:
+        """When a failure was last seen, in seconds since 1970."""
+        return self.name("reason", "llm_errors_last_seen:time")
+
+    def buckets(self, metric: str) -> str:
+        """Observations a second per model, by bucket of a classic histogram."""
+        return self.name("model", f"{metric}_bucket:rate5m")
+
+    def native(self, metric: str) -> str:
+        """The same of a native histogram."""
+        return self.name("model", f"{metric}:rate5m")
+
+    @property
+    def ranked_by(self) -> dict[str, tuple[str, ...]]:
+        """What dashboards tell apart by colour, and the labels that name one of each."""
+        return {"service": self.scope, "provider": (PROVIDER,), "model": (PROVIDER, MODEL)}
+
+    def calls_of_a_day(self, kind: str) -> str:
+        """Calls of the last day of a service, provider or model, over everything else."""
+        return self._of_kind(kind, "llm_calls:sum1d")
+
+    def slot(self, kind: str) -> str:
+        """1 for those with the most calls of the last day; the label `slot` is their rank."""
+        return self._of_kind(kind, "llm_calls:slot")
+
+    def _of_kind(self, kind: str, what: str) -> str:
+        prefix = f"{self.options.name}_" if self.options.name else ""
+        level = {"service": self.options.service_label, "provider": "provider", "model": "provider_model"}[kind]
+        return f"{prefix}{level}:{what}"
+
+    @property
+    def processes(self) -> str:
+        """Processes of a service by its version."""
+        return self.name("version", "llm_processes:count")
+
+    @property
+    def deployed(self) -> str:
+        """Processes of a version that is new, for 5 minutes."""
+        return self.name("version", "llm_deployed:count5m")
+
+    @property
+    def group_busy(self) -> str:
+        """Share of the interval that the last evaluation of a rule group took."""
+        return self.name("service", "llm_rule_group_busy:ratio")
 
     @property
     def objective(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from llm_errors.monitoring import alerts
 from llm_errors.monitoring.alerts import Alert, Scope
+from llm_errors.monitoring.boards import BoardRecording
 from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
 from llm_errors.monitoring.pipeline import Pipeline
 from llm_errors.monitoring.slo import Recording, Rule
@@ -34,6 +35,7 @@ def plan(options: Options) -> tuple[Group, ...]:
         Group(f"{name}llm-shares", "30s", recording.shares(), alerts.shares.alerts(scope)),
         Group(f"{name}llm-slo-long", "5m", recording.long_term(), alerts.burn.long_term(scope)),
         Group(f"{name}llm-telemetry", "1m", [], [*alerts.telemetry.alerts(scope), *alerts.pipeline.evaluation(scope)]),
+        Group(f"{name}llm-boards", "1m", BoardRecording(options).records(), []),
         Group(f"{name}llm-pipeline", "30s", Pipeline(options).records(), alerts.pipeline.alerts(scope)),
     )
 

@@ -158,7 +158,7 @@ class Recording:
     def long_term(self) -> list[Rule]:
         """What windows of days read, each 5 minutes: 8,640 steps in 30 days instead of 172,800."""
         s = self.series
-        kept = (s.bad("service"), s.valid("service"), s.model_calls, s.calls, s.class_errors)
+        kept = (s.bad("service"), s.valid("service"), s.model_calls, s.calls, s.class_errors, s.errors)
         rules = [record(s.tumbling(name), name) for name in kept]
         rules += [self._ratio("service", window, long=True) for window in (*LONG_WINDOWS, self.options.window)]
         rules += [

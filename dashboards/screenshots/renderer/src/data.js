@@ -18,6 +18,7 @@ standardTransformersRegistry.setInit(() =>
     standardTransformers.mergeTransformer,
     standardTransformers.organizeFieldsTransformer,
     standardTransformers.sortByTransformer,
+    standardTransformers.renameByRegexTransformer,
   ].map((transformation) => ({
     id: transformation.id,
     name: transformation.name,
@@ -26,7 +27,7 @@ standardTransformersRegistry.setInit(() =>
   })),
 );
 
-const seconds = (text) => {
+export const seconds = (text) => {
   const [, count, unit] = /^(\d+)([smhdw])$/.exec(text);
   return count * { s: 1, m: 60, h: 3600, d: 86400, w: 604800 }[unit];
 };
@@ -38,11 +39,11 @@ export function context(board, now) {
   return { from: now - span, to: now, variables };
 }
 
-function interpolate(text, variables) {
+export function interpolate(text, variables) {
   return text.replace(/\$\{(\w+)\}|\$(\w+)/g, (all, a, b) => variables[a ?? b] ?? all);
 }
 
-async function ask(path, parameters) {
+export async function ask(path, parameters) {
   const response = await fetch(`/prometheus/api/v1/${path}?${new URLSearchParams(parameters)}`);
   const body = await response.json();
   if (body.status !== 'success') throw new Error(body.error);
@@ -74,7 +75,7 @@ function one(target, series, times, values, interval) {
 async function frames(panel, target, ctx, many) {
   const minimum = panel.interval ? seconds(panel.interval) : STEP_FLOOR;
   const step = Math.max(minimum, Math.ceil((ctx.to - ctx.from) / 400 / STEP_FLOOR) * STEP_FLOOR);
-  const spans = { __rate_interval: `${Math.max(4 * STEP_FLOOR, step + STEP_FLOOR)}s`, __interval: `${step}s`, __range: `${ctx.to - ctx.from}s` };
+  const spans = { __rate_interval: `${Math.max(4 * STEP_FLOOR, step + STEP_FLOOR)}s`, __interval: `${step}s`, __interval_ms: step * 1000, __range: `${ctx.to - ctx.from}s`, __range_s: ctx.to - ctx.from };
   const query = interpolate(target.expr, { ...ctx.variables, ...spans });
   if (target.instant) {
     const result = await ask('query', { query, time: ctx.to });
@@ -92,8 +93,9 @@ async function frames(panel, target, ctx, many) {
   });
 }
 
-async function logRows(panel) {
+async function storedRows(panel) {
   const rows = (await (await fetch('/logs.json')).json())[panel.title];
+  if (!rows) return [];
   const fields = Object.keys(rows[0]).map((name) => ({
     name,
     type: name.startsWith('Value') ? FieldType.number : FieldType.string,
@@ -165,9 +167,19 @@ function dress(frame, panel, theme, all, count, extent) {
   return frame;
 }
 
+// The range of a panel: a month may be shown beside the hours of the others.
+export const rangeOf = (panel, ctx) => (panel.timeFrom ? { ...ctx, from: ctx.to - seconds(panel.timeFrom) } : ctx);
+
+export async function marks(board, ctx) {
+  const note = board.annotations.list.find(({ name }) => name === 'Deployments');
+  const step = Math.max(60, Math.ceil((ctx.to - ctx.from) / 400));
+  const result = await ask('query_range', { query: interpolate(note.expr, ctx.variables), start: ctx.from, end: ctx.to, step });
+  return result.map((series) => ({ time: series.values[0][0], text: legend({ legendFormat: note.titleFormat }, series.metric) }));
+}
+
 export async function load(panel, ctx, theme) {
   const asked = panel.targets.map((target) =>
-    target.datasource.type === 'loki' ? logRows(panel) : frames(panel, target, ctx, panel.targets.length > 1),
+    target.datasource.type === 'prometheus' ? frames(panel, target, ctx, panel.targets.length > 1) : storedRows(panel),
   );
   let found = (await Promise.all(asked)).flat();
   if (panel.transformations?.length && found.length) found = await lastValueFrom(transformDataFrame(panel.transformations, found));

@@ -1,14 +1,14 @@
-// The page around the visuals: Grafana's grid, panel chrome and dark theme. `window.problems` lists what went wrong.
+// The page around the visuals: Grafana's grid, panel chrome and theme. `window.problems` lists what went wrong.
 import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createTheme, ThemeContext } from '@grafana/data';
 import { initPluginTranslations } from '@grafana/i18n';
 import { GlobalStyles } from '@grafana/ui';
-import { context, load } from './data.js';
+import { context, load, marks, rangeOf } from './data.js';
 import { Visual } from './visuals.jsx';
 
 const page = new URLSearchParams(location.search);
-const theme = createTheme({ colors: { mode: 'dark' } });
+const theme = createTheme({ colors: { mode: page.get('theme') } });
 const [CELL, GAP, HEADER] = [30, 8, 36];
 window.problems = [];
 
@@ -23,13 +23,14 @@ function Info() {
 
 function Panel({ panel, ctx, column, done }) {
   const [frames, setFrames] = useState(null);
+  const own = rangeOf(panel, ctx);
   const { x, y, w, h } = panel.gridPos;
   const [width, height] = [w * column - GAP, h * (CELL + GAP) - GAP];
   useEffect(() => {
-    if (panel.type === 'row') return done();
-    load(panel, ctx, theme)
+    if (!panel.targets) return done();
+    load(panel, own, theme)
       .then((found) => {
-        if (!found.length) window.problems.push(`${panel.title}: empty`);
+        if (!found.length && page.get('story') === 'incident') window.problems.push(`${panel.title}: empty`);
         setFrames(found);
       })
       .catch((error) => window.problems.push(`${panel.title}: ${error}`))
@@ -39,13 +40,14 @@ function Panel({ panel, ctx, column, done }) {
   if (panel.type === 'row') return <div style={{ ...place, fontWeight: 500, fontSize: 16, paddingTop: 8 }}>{panel.title}</div>;
   const frame = { background: theme.colors.background.primary, border: `1px solid ${theme.colors.border.weak}`, borderRadius: 4 };
   const empty = { height: height - HEADER, display: 'grid', placeItems: 'center', color: theme.colors.text.secondary };
-  const range = { from: ctx.from, to: ctx.to };
+  const range = { from: own.from, to: own.to, marks: ctx.marks };
   return (
     <section style={{ ...place, ...frame }}>
       <header style={{ height: HEADER, padding: '8px 12px', boxSizing: 'border-box', fontWeight: 500, fontSize: 14, whiteSpace: 'nowrap' }}>
         {panel.title} <Info />
       </header>
       <div style={{ padding: '0 8px' }}>
+        {panel.type === 'text' && <Words content={panel.options.content} />}
         {frames?.length === 0 && <div style={empty}>{panel.fieldConfig.defaults.noValue}</div>}
         {frames?.length > 0 && <Visual {...{ panel, frames, theme, range }} width={width - 20} height={height - HEADER - 10} />}
       </div>
@@ -53,9 +55,18 @@ function Panel({ panel, ctx, column, done }) {
   );
 }
 
+function Words({ content }) {
+  const parts = content.split(/(\[[^\]]*\]\([^)]*\))/);
+  return (
+    <div style={{ padding: '2px 4px', fontSize: 14, lineHeight: 1.6 }}>
+      {parts.map((part, i) => (part.startsWith('[') ? <span key={i} style={{ color: theme.colors.text.link }}>{part.slice(1, part.indexOf(']'))}</span> : part))}
+    </div>
+  );
+}
+
 function Toolbar({ board }) {
   const chip = { background: theme.colors.background.primary, border: `1px solid ${theme.colors.border.medium}`, borderRadius: 4 };
-  const shown = board.templating.list.filter((variable) => variable.type === 'query');
+  const shown = board.templating.list.filter((variable) => variable.type === 'query' && !variable.hide);
   return (
     <div style={{ display: 'flex', gap: 12, alignItems: 'baseline', margin: '4px 4px 14px' }}>
       <h3 style={{ margin: 0, marginRight: 12 }}>{board.title}</h3>
@@ -95,4 +106,5 @@ function Board({ board, ctx, width }) {
 await initPluginTranslations('llm-errors-screenshots');
 const board = await (await fetch(`/board/${page.get('board')}`)).json();
 const ctx = context(board, +page.get('now'));
+ctx.marks = await marks(board, ctx);
 createRoot(document.getElementById('root')).render(<Board {...{ board, ctx }} width={+page.get('width')} />);

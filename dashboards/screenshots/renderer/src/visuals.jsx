@@ -1,8 +1,8 @@
-// One visual per panel type. Numbers, lines and tables are Grafana's own components; the heatmap and the state timeline live in
-// Grafana's server, so these two are drawn here as plain SVG in Grafana's colours and units.
+// One visual per panel type. Numbers, lines and tables are Grafana's own components; the state timeline lives in Grafana's
+// server, so it is drawn here as plain SVG in Grafana's colours.
 import { BigValue, TimeSeries } from '@grafana/ui';
 import { TableNG } from '@grafana/ui/unstable';
-import { dateTime, FieldType } from '@grafana/data';
+import { dateTime, FieldType, reduceField } from '@grafana/data';
 
 const AXIS = 22;
 
@@ -66,62 +66,28 @@ function Timeline({ frames, width, height, range, theme }) {
   );
 }
 
-const upper = (frame) => (frame.fields[1].labels.le === '+Inf' ? Infinity : +frame.fields[1].labels.le);
-
-function Heatmap({ frames, width, height, range, theme }) {
-  const left = 48;
-  const buckets = [...frames].sort((a, b) => upper(a) - upper(b));
-  const counts = buckets.map((frame, i) =>
-    frame.fields[1].values.map((value, j) => Math.max(0, (value ?? 0) - (i ? (buckets[i - 1].fields[1].values[j] ?? 0) : 0))),
-  );
-  const most = Math.max(1e-9, ...counts.flat());
-  const columns = counts[0].length;
-  const [wide, tall] = [(width - left) / columns, (height - AXIS) / buckets.length];
-  const label = (frame) => (upper(frame) === Infinity ? 'more' : `${upper(frame)} s`);
-  return (
-    <svg width={width} height={height} fontSize="11">
-      {buckets.map((frame, i) => (
-        <g key={i}>
-          <text x={left - 8} y={height - AXIS - i * tall - tall / 2 + 4} textAnchor="end" fill={theme.colors.text.secondary}>
-            {label(frame)}
-          </text>
-          {counts[i].map(
-            (count, j) =>
-              count > 0 && (
-                <rect
-                  key={j}
-                  x={left + j * wide}
-                  y={height - AXIS - (i + 1) * tall}
-                  width={wide + 0.5}
-                  height={tall - 1}
-                  fill={`hsl(${34 - 18 * Math.sqrt(count / most)} 90% ${12 + 52 * Math.sqrt(count / most)}%)`}
-                />
-              ),
-          )}
-        </g>
-      ))}
-      <Times {...{ range, width, height, left, theme }} />
-    </svg>
-  );
-}
-
 function Numbers({ frames, width, height, options, theme }) {
   const fields = frames.map((frame) => frame.fields.find((field) => field.type === FieldType.number));
+  const stacked = options.orientation === 'horizontal';
+  const named = options.textMode === 'value_and_name' || fields.length > 1;
+  const [calc] = options.reduceOptions.calcs;
+  const gap = stacked ? 4 : 0;
   return (
-    <div style={{ display: 'flex' }}>
+    <div style={{ display: 'flex', flexDirection: stacked ? 'column' : 'row', gap }}>
       {fields.map((field, i) => (
         <BigValue
           key={i}
           theme={theme}
-          width={width / fields.length}
-          height={height}
-          value={{ ...field.display(field.values.at(-1)), title: fields.length > 1 ? field.state.displayName : undefined }}
+          width={stacked ? width : width / fields.length}
+          height={stacked ? (height - gap * (fields.length - 1)) / fields.length : height}
+          value={{ ...field.display(reduceField({ field, reducers: [calc] })[calc]), title: named ? field.state.displayName : undefined }}
           colorMode={options.colorMode}
           graphMode="none"
           justifyMode={options.justifyMode}
-          textMode="auto"
+          textMode={options.textMode ?? 'auto'}
           text={options.text}
           count={fields.length}
+          disableWideLayout={options.wideLayout === false}
         />
       ))}
     </div>
@@ -146,6 +112,28 @@ function Table({ frames, width, height, panel, range }) {
   );
 }
 
+// Deployments, as Grafana draws annotations: a dashed line with its name.
+function drawMarks(config, { marks = [] }, theme) {
+  config.addHook('draw', (plot) => {
+    const { ctx: canvas, bbox } = plot;
+    const scale = devicePixelRatio;
+    canvas.save();
+    canvas.strokeStyle = canvas.fillStyle = theme.visualization.getColorByName('blue');
+    canvas.setLineDash([4 * scale, 4 * scale]);
+    canvas.font = `${11 * scale}px ${theme.typography.fontFamily}`;
+    canvas.textAlign = 'right';
+    for (const { time, text } of marks) {
+      const x = plot.valToPos(time * 1000, 'x', true);
+      canvas.beginPath();
+      canvas.moveTo(x, bbox.top);
+      canvas.lineTo(x, bbox.top + bbox.height);
+      canvas.stroke();
+      if (plot.width > 420) canvas.fillText(text, x - 4 * scale, bbox.top + 12 * scale);
+    }
+    canvas.restore();
+  });
+}
+
 const grafanaRange = ({ from, to }) => {
   const ends = { from: dateTime(from * 1000), to: dateTime(to * 1000) };
   return { ...ends, raw: ends };
@@ -161,10 +149,11 @@ export function Visual({ panel, frames, ...rest }) {
         timeRange={grafanaRange(rest.range)}
         timeZone="utc"
       >
-        {() => null}
+        {(config) => drawMarks(config, rest.range, rest.theme) ?? null}
       </TimeSeries>
     );
-  const kinds = { stat: Numbers, table: Table, 'state-timeline': Timeline, heatmap: Heatmap };
+  if (panel.type === 'text') return null;
+  const kinds = { stat: Numbers, table: Table, 'state-timeline': Timeline };
   const Kind = kinds[panel.type];
   return <Kind {...{ panel, frames, options, ...rest }} />;
 }

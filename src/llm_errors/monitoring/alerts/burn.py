@@ -14,7 +14,12 @@ from llm_errors.monitoring.options import BURN_MINIMUM, BURNS, OUTAGE, Burn
 from llm_errors.taxonomy import View
 
 PAGE = "LLMAvailabilityBurnPage"
-_PANEL = "llm-reliability/Burn rate"
+_FAILURES = "llm-reliability/Provider failures, share of calls"
+
+
+def panel(burn: Burn) -> str:
+    """The panel that shows the burn rate over the long window."""
+    return f"llm-reliability/Burn rate, {burn.long}"
 
 
 def alerts(scope: Scope) -> list[Alert]:
@@ -68,7 +73,7 @@ def _outage(scope: Scope) -> Alert:
         f"{s.bad_ratio('service', window)} > {OUTAGE.ratio}\nand\n{s.recent('bad')} >= {least}",
         f"{scope.the_service} is down: most of its LLM calls fail",
         f"{SHARE} of the valid calls failed within {window}.",
-        _PANEL,
+        _FAILURES,
         keep="15m",
         labels=(("window", window),),
     )
@@ -86,7 +91,7 @@ def _service_burn(scope: Scope, burn: Burn) -> Alert:
         f"{expression}\n{_unless_faster(scope, burn)}" if pages else expression,
         f"{scope.the_service} burns its error budget at {burn.factor:g} times the allowed rate",
         f"{SHARE} of the valid calls failed over {burn.long}, and too many still fail over {burn.short}.",
-        _PANEL,
+        panel(burn),
         labels=(("window", burn.long),),
     )
 

@@ -140,7 +140,7 @@ def _policy_share(scope: Scope, key: str, name: str, summary: str, text: str) ->
     s, of_class = scope.series, promql.one_of(CLASS, (key,))
     window = scope.options.shares[key].window
     now, before = (promql.selector(s.class_share(span), of_class) for span in (window, BEFORE_TODAY))
-    panel = {"LLMTruncatedShareHigh": "Truncated, share of calls by model"}
+    panel = {"LLMTruncatedShareHigh": "Truncated, share of calls by model and operation"}
     return Alert(
         name,
         View.POLICY,

@@ -7,6 +7,7 @@ from llm_errors.monitoring.options import MISSING_AFTER_MINUTES
 from llm_errors.monitoring.promql import CLASS, OUTCOME, selector
 from llm_errors.taxonomy import View
 
+PANEL = "llm-overview/Calls by service"
 OVERFLOW = "otel_metric_overflow"
 UNKNOWN_SERVICE = "|unknown_service(:.*)?"
 """No service at all, or what OpenTelemetry's SDKs call a service that nobody named."""
@@ -38,7 +39,7 @@ def _missing(scope: Scope) -> Alert:
         "The service reported within the last day and is silent now: "
         "stopped, or its exporter or the Collector is down. "
         "Its other LLM alerts are blind meanwhile.",
-        "llm-overview/Calls by service",
+        PANEL,
     )
 
 
@@ -66,7 +67,7 @@ def _unreadable(scope: Scope) -> list[Alert]:
             promql.count_by(scope.series.scope, "\nor\n".join(found)),
             f"LLM metrics of {scope.the_service} arrive {words}",
             f"{COUNT} series cannot be counted. Alerts and dashboards are blind for them.",
-            "llm-overview/Calls by service",
+            PANEL,
             keep="15m",
             labels=(("problem", problem),),
         )
@@ -84,6 +85,6 @@ def _own_failures(scope: Scope) -> Alert:
         f"llm-errors itself failed in {scope.the_service} ({{{{ $labels.{semconv.PLACE} }}}})",
         f"{COUNT} failure(s) inside the instrumentation in the last 5 minutes. The calls went on, "
         "but some of them may be missing from metrics, spans and logs.",
-        "llm-overview/Calls by service",
+        PANEL,
         keep="24h",
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llm_errors.monitoring.dashboards import correctness, overview, policy, reliability
-from llm_errors.monitoring.dashboards._board import TAG, Board
+from llm_errors.monitoring.dashboards._board import TAG, Board, uid_in_set
 from llm_errors.monitoring.options import Options
 
 Documents = Mapping[str, dict[str, Any]]
@@ -18,19 +18,21 @@ Documents = Mapping[str, dict[str, Any]]
 def build(options: Options) -> Documents:
     """The dashboards by the uid that they have in a set of rules without a name."""
     boards = [module.board(options) for module in (overview, reliability, correctness, policy)]
-    return {board.uid: _of_set(board.document(options), boards, options.name) for board in boards}
+    return {board.uid: _of_set(board.document(options), boards, options) for board in boards}
 
 
-def _of_set(document: dict[str, Any], boards: Sequence[Board], name: str) -> dict[str, Any]:
+def _of_set(document: dict[str, Any], boards: Sequence[Board], options: Options) -> dict[str, Any]:
     """The dashboard with uids, links, title and tag of its own where several sets of rules share a Grafana."""
+    name = options.name
     if not name:
         return document
     written = json.dumps(document).replace(f'"{TAG}"', f'"{TAG}-{name}"')
     for board in boards:
-        written = written.replace(f'"uid": "{board.uid}"', f'"uid": "{name}-{board.uid}"')
-        written = written.replace(f"/d/{board.uid}", f"/d/{name}-{board.uid}")
-    named: dict[str, Any] = json.loads(written)
-    return {**named, "title": f"{document['title']} ({name})"}
+        named = uid_in_set(board.uid, options)
+        written = written.replace(f'"uid": "{board.uid}"', f'"uid": "{named}"')
+        written = written.replace(f"/d/{board.uid}", f"/d/{named}")
+    renamed: dict[str, Any] = json.loads(written)
+    return {**renamed, "title": f"{document['title']} ({name})"}
 
 
 def panels(documents: Documents) -> dict[str, tuple[str, int]]:

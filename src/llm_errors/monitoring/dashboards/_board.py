@@ -14,9 +14,22 @@ from llm_errors.monitoring.dashboards._panels import PROMETHEUS
 from llm_errors.monitoring.dashboards.queries import Queries
 from llm_errors.monitoring.marker import MARKER
 from llm_errors.monitoring.options import Options
-from llm_errors.monitoring.promql import MODEL, OPERATION, PROVIDER
+from llm_errors.monitoring.promql import CLASS, MODEL, OPERATION, PROVIDER, VERSION
 
 TAG: Final = "llm-errors"
+REFRESH: Final = ("1m", "5m", "15m", "30m", "1h")
+"""No faster than data arrives: some of the recorded series are evaluated once a minute."""
+DEPLOYMENTS: Final = "Deployments"
+_TOLD_AS: Final = {
+    "Alerts firing": {"titleFormat": "{{alertname}}", "tagKeys": f"severity,{MODEL},{CLASS}"},
+    DEPLOYMENTS: {"titleFormat": f"New version {{{{{VERSION}}}}}", "tagKeys": VERSION},
+}
+"""What Grafana writes beside the mark of an annotation."""
+
+
+def uid_in_set(uid: str, options: Options) -> str:
+    """The uid in Grafana of a dashboard of this set."""
+    return f"{options.name}-{uid}" if options.name else uid
 
 
 @dataclass(frozen=True)
@@ -38,7 +51,6 @@ class Board:
     rows: Sequence[Row]
     view: str = ""
     span: str = "now-6h"
-    logs: bool = False
 
     def document(self, options: Options) -> dict[str, Any]:
         """The dashboard as Grafana's classic JSON."""
@@ -64,7 +76,8 @@ def _shell(wanted: Board, options: Options) -> Any:
     )
     shell = (
         shell.time(wanted.span, "now")
-        .refresh("30s")
+        .refresh(REFRESH[0])
+        .timepicker(board.TimePicker().refresh_intervals(list(REFRESH)))
         .timezone("browser")
         .readonly()
         .tooltip(m.DashboardCursorSync.CROSSHAIR)
@@ -72,13 +85,15 @@ def _shell(wanted: Board, options: Options) -> Any:
     siblings = board.DashboardLink("LLM errors").type(m.DashboardLinkType.DASHBOARDS).tags([TAG]).as_dropdown(False)
     runbooks = board.DashboardLink("Runbooks").type(m.DashboardLinkType.LINK).url(options.runbooks).target_blank(True)
     shell = shell.link(siblings.include_vars(True).keep_time(True)).link(runbooks.icon("doc"))
-    for variable in _variables(wanted, queries):
+    for variable in _variables(queries):
         shell = shell.with_variable(variable)
     alerts = board.AnnotationQuery().name("Alerts firing").datasource(PROMETHEUS).enable(True).icon_color("red")
-    return shell.annotation(alerts.expr(queries.firing(f'view="{wanted.view}"' if wanted.view else "")))
+    shell = shell.annotation(alerts.expr(queries.firing(f'view="{wanted.view}"' if wanted.view else "")))
+    deployments = board.AnnotationQuery().name(DEPLOYMENTS).datasource(PROMETHEUS).enable(True).icon_color("blue")
+    return shell.annotation(deployments.expr(queries.deployments()))
 
 
-def _variables(wanted: Board, queries: Queries) -> list[Any]:
+def _variables(queries: Queries) -> list[Any]:
     labels = {"service": "Service", "environment": "Environment"}
     chosen: list[str] = []
     scope = []
@@ -91,9 +106,9 @@ def _variables(wanted: Board, queries: Queries) -> list[Any]:
     return [
         _datasource("datasource", "Data source", "prometheus"),
         _datasource("traces", "Traces", "tempo"),
-        *([_datasource("logs", "Logs", "loki")] if wanted.logs else []),
+        _datasource("logs", "Logs", "loki"),
         *scope,
-        *([_service_names(queries)] if wanted.logs else []),
+        _service_names(queries),
         _choice("provider", "Provider", queries.values(PROVIDER, *of_model[:1])),
         _choice("model", "Model", queries.values(MODEL, *of_model[:2])),
         _choice("operation", "Operation", queries.values(OPERATION, *of_model)),
@@ -121,9 +136,11 @@ def _choice(name: str, label: str, values: str) -> Any:
 
 
 def _repair(document: dict[str, Any]) -> None:
-    """The SDK leaves ids empty and a datasource variable without a default."""
+    """The SDK leaves ids empty and a datasource variable without a default, and does not know what annotations say."""
     for number, panel in enumerate(document["panels"], start=1):
         panel["id"] = number
+    for note in document["annotations"]["list"]:
+        note.update(_TOLD_AS[note["name"]])
     for variable in document["templating"]["list"]:
         if variable["type"] == "datasource":
             variable["current"] = {"text": "default", "value": "default"}

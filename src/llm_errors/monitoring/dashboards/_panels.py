@@ -1,51 +1,45 @@
-"""How panels look: one constructor per kind, fixed colours per class, thresholds read from the alerts' options.
+"""How panels look: one constructor per kind; what the colours mean is in `_colours`.
 
-Colours mean the same on all dashboards: reds and yellows are the provider's failures, purples and blues our own
-mistakes, greens policy, grey what nobody understands yet. Grafana's names, so that both themes work.
+A panel without data says so: every one has the words for it, and no query turns absence into 0.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
-from grafana_foundation_sdk.builders import common, heatmap, loki, prometheus, stat, statetimeline, table, timeseries
+from grafana_foundation_sdk.builders import common, loki, prometheus, stat, statetimeline, table, tempo, timeseries
 from grafana_foundation_sdk.builders import dashboard as board
+from grafana_foundation_sdk.builders import text as words
 from grafana_foundation_sdk.models import common as c
 from grafana_foundation_sdk.models import dashboard as m
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+from grafana_foundation_sdk.models.tempo import SearchTableType
+from grafana_foundation_sdk.models.text import TextMode
 
+from llm_errors.monitoring.boards import SLOTS
+from llm_errors.monitoring.dashboards._colours import BAD, CLASSES, GOOD, NEUTRAL, PALETTE, TEXT
+from llm_errors.monitoring.dashboards.links import IN_LOGS, IN_TRACES, of_row, traces_of_series
+from llm_errors.monitoring.dashboards.queries import NOTHING
 from llm_errors.monitoring.options import Options
 from llm_errors.monitoring.promql import CLASS
-from llm_errors.taxonomy import ErrorClass
+from llm_errors.taxonomy import REASONS, ErrorClass
 
-COLOURS: Final[Mapping[str, str]] = {
-    ErrorClass.TRANSPORT.value: "dark-orange",
-    ErrorClass.TIMEOUT.value: "light-orange",
-    ErrorClass.RATE_LIMITED.value: "yellow",
-    ErrorClass.SERVER.value: "red",
-    ErrorClass.BAD_REQUEST.value: "blue",
-    ErrorClass.AUTH.value: "purple",
-    ErrorClass.NOT_FOUND.value: "light-purple",
-    ErrorClass.CALL_BUDGET.value: "super-light-blue",
-    ErrorClass.TOOL_PROTOCOL.value: "dark-blue",
-    ErrorClass.PROMPT_BLOCKED.value: "dark-green",
-    ErrorClass.OUTPUT_BLOCKED.value: "green",
-    ErrorClass.TRUNCATED.value: "super-light-green",
-    ErrorClass.UNKNOWN.value: "text",
-}
+NO_DATA: Final = "no data"
 PROMETHEUS: Final = m.DataSourceRef(type_val="prometheus", uid="${datasource}")
 LOKI: Final = m.DataSourceRef(type_val="loki", uid="${logs}")
+TEMPO: Final = m.DataSourceRef(type_val="tempo", uid="${traces}")
 
 COLOURED: Final = ("custom.cellOptions", {"type": "color-text"})
+BADGE: Final = ("custom.cellOptions", {"type": "color-background", "mode": "basic"})
+HIDDEN: Final = (("custom.hidden", True), ("custom.hideFrom", {"viz": True, "legend": True, "tooltip": True}))
+"""Of a column that only links read: Grafana before and since 12.2."""
 
 Step = tuple[float | None, str]
 Property = tuple[str, Any]
 
 
-def query(expression: str, legend: str = "", ref: str = "A", *, instant: bool = False, exemplars: bool = False) -> Any:
+def query(expression: str, legend: str = "", ref: str = "A", *, instant: bool = False) -> Any:
     """A Prometheus query; `instant` ones answer with the value at the end of the range."""
     built = prometheus.Dataquery().expr(expression).legend_format(legend or "__auto").ref_id(ref).datasource(PROMETHEUS)
-    built = built.exemplar(exemplars)
     return built.instant() if instant else built.range()
 
 
@@ -54,14 +48,15 @@ def rows(expression: str, ref: str = "A") -> Any:
     return query(expression, ref=ref, instant=True).format(PromQueryFormat.TABLE)
 
 
-def buckets(expression: str) -> Any:
-    """A Prometheus query for histogram buckets, with exemplars."""
-    return query(expression, "{{le}}", exemplars=True).format(PromQueryFormat.HEATMAP)
-
-
 def log_rows(expression: str) -> Any:
     """A LogQL query whose labels become the columns of a table."""
     return loki.Dataquery().expr(expression).ref_id("A").query_type("instant").datasource(LOKI)
+
+
+def traces(expression: str, limit: int) -> Any:
+    """A TraceQL query for the newest spans, one a row."""
+    built = tempo.TempoQuery().query(expression).ref_id("A").query_type("traceql").limit(limit)
+    return built.table_type(SearchTableType.SPANS).datasource(TEMPO)
 
 
 def steps(*values: Step) -> Any:
@@ -74,12 +69,8 @@ def number(title: str, text: str, unit: str, decimals: int, thresholds: Sequence
     """A big number."""
     panel = stat.Panel().title(title).description(text).datasource(PROMETHEUS).unit(unit).decimals(decimals)
     panel = panel.thresholds(steps(*thresholds)).color_mode(c.BigValueColorMode.VALUE)
-    panel = (
-        panel.graph_mode(c.BigValueGraphMode.NONE)
-        .no_value("no valid traffic")
-        .justify_mode(c.BigValueJustifyMode.CENTER)
-    )
-    panel = panel.text(common.VizTextDisplayOptions().value_size(40).title_size(14))
+    panel = panel.graph_mode(c.BigValueGraphMode.NONE).no_value(NO_DATA).justify_mode(c.BigValueJustifyMode.CENTER)
+    panel = panel.text(common.VizTextDisplayOptions().value_size(32).title_size(14)).wide_layout(False)
     panel = panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
     return _with(panel, queries)
 
@@ -87,7 +78,7 @@ def number(title: str, text: str, unit: str, decimals: int, thresholds: Sequence
 def by_objective(panel: Any, options: Options) -> Any:
     """Colours each service's number by its own objective; the others keep the panel's thresholds."""
     for service, objective in sorted(options.objectives.items()):
-        steps_of = [{"color": "red", "value": None}, {"color": "green", "value": round(objective / 100, 8)}]
+        steps_of = [{"color": BAD, "value": None}, {"color": GOOD, "value": round(objective / 100, 8)}]
         panel = properties(panel, service, ("thresholds", {"mode": "absolute", "steps": steps_of}))
     return panel
 
@@ -107,6 +98,23 @@ def lines(
     return _with(panel, queries)
 
 
+def facts(title: str, text: str, *queries: Any) -> Any:
+    """Values below each other, each with its name; the background of one can carry a meaning."""
+    panel = stat.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
+    panel = panel.color_mode(c.BigValueColorMode.BACKGROUND_SOLID).graph_mode(c.BigValueGraphMode.NONE)
+    panel = panel.text_mode(c.BigValueTextMode.VALUE_AND_NAME).orientation(c.VizOrientation.HORIZONTAL)
+    panel = panel.justify_mode(c.BigValueJustifyMode.AUTO).wide_layout(True)
+    panel = panel.text(common.VizTextDisplayOptions().value_size(20).title_size(14))
+    panel = panel.thresholds(steps((None, NEUTRAL))).color_scheme(fixed(NEUTRAL))
+    panel = panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
+    return _with(panel, queries)
+
+
+def page(title: str, text: str, markdown: str) -> Any:
+    """A panel of words."""
+    return words.Panel().title(title).description(text).mode(TextMode.MARKDOWN).content(markdown)
+
+
 def areas(title: str, text: str, unit: str, *queries: Any) -> Any:
     """Stacked areas over time."""
     panel = _over_time(title, text, unit).line_width(1).fill_opacity(60)
@@ -116,11 +124,11 @@ def areas(title: str, text: str, unit: str, *queries: Any) -> Any:
 def bars(title: str, text: str, *queries: Any) -> Any:
     """Stacked bars of counted events; no bar is narrower than 15 minutes."""
     panel = _over_time(title, text, "short").draw_style(c.GraphDrawStyle.BARS).line_width(0).fill_opacity(80)
-    panel = panel.stacking(common.StackingConfig().mode(c.StackingMode.NORMAL)).interval("15m").decimals(0)
+    panel = panel.stacking(common.StackingConfig().mode(c.StackingMode.NORMAL)).interval("15m")
     return _with(panel, queries)
 
 
-def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any, empty: str) -> Any:
+def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any) -> Any:
     """A table with renamed `columns` in their order; an empty new name leaves one out."""
     shown = {name: title for name, title in columns.items() if title}
     hidden = {name: True for name, title in columns.items() if not title}
@@ -130,26 +138,21 @@ def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any, em
         "indexByName": order,
         "renameByName": shown,
     }
-    panel = table.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(empty)
+    panel = table.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
     if len(queries) > 1:
         panel = panel.with_transformation(m.DataTransformerConfig(id_val="merge", options={}))
+    for column in shown.values():  # a row need not have each label; only a table without rows has no data
+        panel = properties(panel, column, ("noValue", "-"))
     return _with(panel.with_transformation(m.DataTransformerConfig(id_val="organize", options=arranged)), queries)
 
 
-def timeline(title: str, text: str, states: Mapping[int, tuple[str, str]], *queries: Any, empty: str) -> Any:
-    """States over time, by code: (text, colour)."""
+def timeline(title: str, text: str, states: Mapping[int, tuple[str, str]], *queries: Any) -> Any:
+    """States over time, by code: (text, colour). The text stands beside the rows, not on the colours."""
     results = {str(code): state(text, colour, code) for code, (text, colour) in states.items()}
-    panel = statetimeline.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(empty)
-    panel = panel.mappings([mapping(results)]).show_value(c.VisibilityMode.AUTO).row_height(0.8)
+    panel = statetimeline.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
+    panel = panel.mappings([mapping(results)]).show_value(c.VisibilityMode.NEVER).row_height(0.8)
     panel = panel.merge_values(True).fill_opacity(85).line_width(0)
     return _with(panel.legend(common.VizLegendOptions().show_legend(False)), queries)
-
-
-def heat(title: str, text: str, bucket_query: Any) -> Any:
-    """A heatmap of histogram buckets in seconds."""
-    panel = heatmap.Panel().title(title).description(text).datasource(PROMETHEUS).calculate(False).unit("s")
-    panel = panel.y_axis(heatmap.YAxisConfig().unit("s")).exemplars_color("text")
-    return _with(panel.color(heatmap.HeatmapColorOptions().scheme("Oranges").steps(32)), (bucket_query,))
 
 
 def properties(panel: Any, name: str, *values: Property) -> Any:
@@ -160,8 +163,7 @@ def properties(panel: Any, name: str, *values: Property) -> Any:
 def classed(panel: Any, classes: Sequence[str]) -> Any:
     """Each class in its own colour."""
     for name in classes:
-        value = m.DynamicConfigValue(id_val="color", value={"mode": "fixed", "fixedColor": COLOURS[name]})
-        panel = panel.override_by_name(name, [value])
+        panel = coloured(panel, name, CLASSES[name])
     return panel
 
 
@@ -170,17 +172,53 @@ def narrow(panel: Any) -> Any:
     return panel.legend(_legend(c.LegendPlacement.BOTTOM).display_mode(c.LegendDisplayMode.LIST).calcs([]))
 
 
-def shaded(panel: Any, colour: str) -> Any:
-    """Models or services in shades of one colour, so that no other class's colour appears."""
-    return panel.color_scheme(board.FieldColor().mode(m.FieldColorModeId.SHADES).fixed_color(colour))
+def told_apart(panel: Any) -> Any:
+    """Services, providers or models: the rank that their name starts with decides the colour, so one of them looks the
+    same on all panels and neighbours differ. From the ninth on all are grey."""
+    panel = panel.color_scheme(fixed(TEXT))
+    for slot, colour in zip(SLOTS, PALETTE, strict=True):
+        panel = _by_pattern(panel, f"/^{slot}/", colour)
+    return without_failures(panel)
 
 
-def shaded_classes(panel: Any, classes: Sequence[str]) -> Any:
-    """Reasons in shades of the colour of their class, which their name starts with."""
-    for name in classes:
-        value = m.DynamicConfigValue(id_val="color", value={"mode": "shades", "fixedColor": COLOURS[name]})
-        panel = panel.override_by_regexp(f"/^{name} /", [value])
+def by_reason(panel: Any, classes: Sequence[str]) -> Any:
+    """Reasons of classes, named `CLASS reason`: a closed list, so each has its colour and neighbours differ."""
+    names = [(turn, f"{name} {reason}") for turn, name in enumerate(classes) for reason in REASONS[ErrorClass(name)]]
+    for place, (turn, name) in enumerate(names):
+        panel = coloured(panel, name, PALETTE[(place + 3 * turn) % len(PALETTE)])  # classes share their first reasons
+    return without_failures(panel)
+
+
+def one_each(panel: Any, beginnings: Sequence[str]) -> Any:
+    """Series of a known list, told apart by how their names begin."""
+    for beginning, colour in zip(beginnings, PALETTE, strict=False):
+        panel = _by_pattern(panel, f"/^{beginning}( |$)/", colour)
     return panel
+
+
+def by_name(panel: Any) -> Any:
+    """Series of which nothing is known: Grafana's colours by name."""
+    return panel.color_scheme(board.FieldColor().mode(m.FieldColorModeId.PALETTE_CLASSIC_BY_NAME))
+
+
+def _by_pattern(panel: Any, pattern: str, colour: str) -> Any:
+    value = m.DynamicConfigValue(id_val="color", value={"mode": "fixed", "fixedColor": colour})
+    return panel.override_by_regexp(pattern, [value])
+
+
+def coloured(panel: Any, name: str, colour: str) -> Any:
+    """One series in a fixed colour."""
+    return properties(panel, name, ("color", {"mode": "fixed", "fixedColor": colour}))
+
+
+def without_failures(panel: Any) -> Any:
+    """The series that stands in for failures where there are none, in the colour of what is good."""
+    return _by_pattern(panel, f"/^ ?{NOTHING}/", GOOD)
+
+
+def fixed(colour: str) -> Any:
+    """A colour scheme of one colour."""
+    return board.FieldColor().mode(m.FieldColorModeId.FIXED).fixed_color(colour)
 
 
 def dashed(panel: Any, pattern: str) -> Any:
@@ -188,19 +226,6 @@ def dashed(panel: Any, pattern: str) -> Any:
     return panel.override_by_regexp(
         pattern, [m.DynamicConfigValue(id_val="custom.lineStyle", value={"fill": "dash", "dash": [8, 6]})]
     )
-
-
-def by_value(panel: Any) -> Any:
-    """Series coloured by how high they reach, from yellow to red."""
-    return panel.color_scheme(
-        board.FieldColor().mode(m.FieldColorModeId.CONTINUOUS_YL_RD).series_by(m.FieldColorSeriesByMode.MAX)
-    )
-
-
-def class_cells(column: str = "Class") -> tuple[str, list[Property]]:
-    """A column of classes as coloured text."""
-    results = {name: state(name, colour, i) for i, (name, colour) in enumerate(COLOURS.items())}
-    return column, [("mappings", [mapping(results)]), COLOURED]
 
 
 def state(text: str, colour: str, index: int) -> Any:
@@ -219,6 +244,12 @@ def sorted_by(panel: Any, column: str, *, descending: bool) -> Any:
     return panel.with_transformation(m.DataTransformerConfig(id_val="sortBy", options=order))
 
 
+def renamed(panel: Any, pattern: str, name: str) -> Any:
+    """Series under a part of their names."""
+    options = {"regex": pattern, "renamePattern": name}
+    return panel.with_transformation(m.DataTransformerConfig(id_val="renameByRegex", options=options))
+
+
 def opening(panel: Any, title: str, url: str) -> Any:
     """A panel that a click leaves to another page."""
     return panel.data_links([board.DashboardLink(title).type(m.DashboardLinkType.LINK).url(url)])
@@ -226,27 +257,26 @@ def opening(panel: Any, title: str, url: str) -> Any:
 
 def with_traces(panel: Any) -> Any:
     """A panel whose series link to the traces of their class."""
-    return panel.override_by_regexp("/.*/", [m.DynamicConfigValue(id_val="links", value=[traces_of(FIELD_CLASS)])])
+    return panel.override_by_regexp("/.*/", [m.DynamicConfigValue(id_val="links", value=[traces_of_series()])])
 
 
-def traces_of(label: str) -> dict[str, Any]:
-    """A data link to the traces of a class; `label` is the Grafana expression for it."""
-    traceql = f'{{ span.llm.error.class = \\"{label}\\" }}'
-    pane = (
-        '{"a":{"datasource":"${traces}","queries":[{"refId":"A","datasource":{"type":"tempo","uid":"${traces}"},'
-        f'"queryType":"traceql","query":"{traceql}"}}],"range":{{"from":"${{__from}}","to":"${{__to}}"}}}}}}'
-    )
-    address = quote(pane, safe="${}_.:,()'")
-    return {
-        "title": "Traces of this class",
-        "targetBlank": True,
-        "url": f"/explore?schemaVersion=1&orgId=1&panes={address}",
-    }
+def rows_linked(panel: Any) -> Any:
+    """A table whose rows link from their class and model to their traces and logs."""
+    for column in (IN_TRACES, IN_LOGS):
+        panel = properties(panel, column, *HIDDEN)
+    for column in ("Class", "Model"):
+        panel = properties(panel, column, ("links", of_row()))
+    return panel
+
+
+def models_linked(panel: Any, classes: Sequence[str]) -> Any:
+    """A table of models whose rows link to the traces and logs of these classes."""
+    for column in (IN_TRACES, IN_LOGS):
+        panel = properties(panel, column, *HIDDEN)
+    return properties(panel, "Model", ("links", of_row(classes)))
 
 
 CLASS_LEGEND: Final = f"{{{{{CLASS}}}}}"
-FIELD_CLASS: Final = f"${{__field.labels.{CLASS}}}"
-ROW_CLASS: Final = "${__data.fields.Class}"
 
 
 def _legend(placement: c.LegendPlacement) -> Any:
@@ -261,7 +291,7 @@ def _over_time(title: str, text: str, unit: str) -> Any:
         panel.legend(_legend(c.LegendPlacement.RIGHT))
         .tooltip(tooltip)
         .show_points(c.VisibilityMode.NEVER)
-        .no_value("nothing of the kind in this range")
+        .no_value(NO_DATA)
     )
 
 

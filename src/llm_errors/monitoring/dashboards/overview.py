@@ -1,160 +1,224 @@
-"""Where to look first: one number per view, what fires, and the review of what no rule could class."""
+"""Where to look first: what is wrong now and who acts, what fires, how the month went, and what is still unclassified."""
 
-from typing import Any
+from typing import Any, Final
 
+from llm_errors.monitoring.alerts import every_alert
+from llm_errors.monitoring.dashboards import _colours as colours
 from llm_errors.monitoring.dashboards import _panels as p
-from llm_errors.monitoring.dashboards._board import Board, Row
+from llm_errors.monitoring.dashboards import now
+from llm_errors.monitoring.dashboards._board import Board, Row, uid_in_set
 from llm_errors.monitoring.dashboards.queries import Queries
 from llm_errors.monitoring.options import Options
-from llm_errors.monitoring.promql import CLASS, MODEL, PROVIDER, REASON, of_view
+from llm_errors.monitoring.pipeline import COMPONENT, LOSSES, QUEUE_FULL
+from llm_errors.monitoring.promql import CLASS, GROUPS, MODEL, PROVIDER, REASON, of_view
 from llm_errors.semconv import ERROR_FINGERPRINT, EXCEPTION_TYPE, prometheus_label
 from llm_errors.taxonomy import ErrorClass, View
 
 _UNKNOWN = (ErrorClass.UNKNOWN.value,)
+_BOARDS: Final = {
+    "llm-overview": "Overview",
+    "llm-reliability": "Reliability",
+    "llm-correctness": "Correctness",
+    "llm-policy": "Policy",
+}
 
 
 def board(options: Options) -> Board:
-    """The overview, with the review of UNKNOWN."""
+    """The overview, with the review of UNKNOWN and the telemetry's own health."""
     q = Queries(options)
     rows = [
-        Row(4, [(6, _availability(q)), (6, _correctness(q)), (6, _policy(q)), (6, _unknown(q))]),
-        Row(11, [(14, _classes(q)), (10, _firing(q))]),
+        now.row(q),
+        Row(10, [(24, _firing(q))]),
+        Row(4, [(8, availability(q)), (8, _correctness(q)), (8, _unknown(q))]),
+        Row(10, [(24, _classes(q))]),
         Row(8, [(12, _calls(q)), (12, _providers(q))]),
-        Row(7, [(12, _unclassified(q)), (12, _fingerprints(q))], title="Review: what no rule could class"),
+        Row(7, [(12, _unclassified(q)), (12, _fingerprints(q))], title="Review: not classified yet"),
+        Row(7, [(8, _lost(q)), (8, _queues(q)), (8, _evaluation(q))], title="Telemetry: Collectors and rules"),
     ]
-    question = "Where to look first: one number per view, what fires now, and what no rule could class yet."
-    return Board("llm-overview", "LLM / Overview", question, rows, logs=True)
+    question = "Is it us or the provider, since when, and who must act? Then: what fires, and how the month went."
+    return Board("llm-overview", "LLM / Overview", question, rows)
 
 
-def _availability(q: Queries) -> Any:
+def availability(q: Queries) -> Any:
+    """The month's availability of each service."""
     days = f"{q.options.window_days} days"
     text = (
-        f"Valid calls that no provider or network failed, over {days}. Red: below the objective; click to open "
-        "Reliability."
+        f"Share of valid calls without a reliability failure, over {days}. Blocked and cancelled calls do not count. "
+        "Red: below the objective."
     )
-    limits = [(None, "red"), (q.options.objective / 100, "green")]
-    query = p.query(q.availability(), f"{{{{{q.options.service_label}}}}}", instant=True)
+    limits = [(None, colours.BAD), (q.options.objective / 100, colours.GOOD)]
+    query = p.query(q.availability(), service_legend(q), instant=True)
     tile = p.number(f"Availability, {days}", text, "percentunit", 3, limits, query)
     return _to(p.by_objective(tile, q.options), "reliability")
 
 
+def service_legend(q: Queries) -> str:
+    """A service, and its cluster where it has one."""
+    return f"{{{{{q.options.service_label}}}}} {{{{cluster}}}}"
+
+
+def ranked_service(q: Queries) -> str:
+    """The same after its rank by calls."""
+    return f"{{{{slot}}}} {service_legend(q)}"
+
+
 def _correctness(q: Queries) -> Any:
     text = (
-        "Failures that we caused, in the range: keys, names, budgets, requests, tools. Above 0: click to open "
-        "Correctness."
+        "Failures that we caused, in the chosen time range: API keys, model names, budgets, requests and tools. "
+        "Click to open Correctness."
     )
     query = p.query(q.total(of_view(View.CORRECTNESS)), "correctness", instant=True)
-    limits = [(None, "text"), (1, p.COLOURS[ErrorClass.AUTH])]
-    return _to(p.number("New correctness failures", text, "short", 0, limits, query), "correctness")
-
-
-def _policy(q: Queries) -> Any:
-    text = "Calls of the last hour that were blocked or cut off. No fault, but users notice: click to open Policy."
-    shares = q.options.shares
-    limit = min(shares[name].ratio for name in of_view(View.POLICY))
-    query = p.query(q.total_share(of_view(View.POLICY), "1h"), "policy", instant=True)
-    limits = [(None, "text"), (limit, p.COLOURS[ErrorClass.OUTPUT_BLOCKED])]
-    return _to(p.number("Blocked or cut off, last hour", text, "percentunit", 2, limits, query), "policy")
+    return _to(p.number("Our failures, in the range", text, "short", 0, [(None, colours.TEXT)], query), "correctness")
 
 
 def _unknown(q: Queries) -> Any:
     share = q.options.shares[_UNKNOWN[0]]
     text = (
-        f"Calls of the last {share.window} that failed in a way no rule knows; they burn no budget. Red pages: "
-        "availability may be blind. Look at the fingerprints below."
+        f"Share of the calls of the last {share.window} whose failure no rule recognises. They burn no budget, so "
+        "availability may miss an outage: red pages. Look at the fingerprints below."
     )
     query = p.query(q.total_share(_UNKNOWN, share.window), "unclassified", instant=True)
-    return p.number(
-        "Unclassified, share of calls", text, "percentunit", 2, [(None, "text"), (share.ratio, "red")], query
-    )
+    limits = [(None, colours.TEXT), (share.ratio, colours.BAD)]
+    return p.number("Unclassified, share of calls", text, "percentunit", 2, limits, query)
 
 
 def _classes(q: Queries) -> Any:
     text = (
-        "All failures against all calls, in the colours used on all dashboards: reds and yellows are the "
-        "provider's, purples and blues ours, greens policy, grey unclassified. Open the dashboard of the colour "
-        "that grows."
+        "All failures as a share of all calls. Reds, oranges and browns are the provider's, purples and blues ours; teal, "
+        "olive and sand are policy, grey is unclassified. Click a class for its traces."
     )
-    everything = tuple(p.COLOURS)
-    panel = p.areas(
-        "Failures by class, share of calls", text, "percentunit", p.query(q.share(everything, [CLASS]), p.CLASS_LEGEND)
-    )
-    return p.with_traces(p.classed(panel, everything))
+    everything = tuple(colours.CLASSES)
+    query = p.query(q.share(everything, [CLASS]), p.CLASS_LEGEND)
+    panel = p.classed(p.areas("Failures by class, share of calls", text, "percentunit", query), everything)
+    return p.with_traces(p.without_failures(panel))
 
 
 def _firing(q: Queries) -> Any:
-    text = "What fires now. Pages first; the runbook of each alert is linked above and in its notification."
+    text = (
+        "Alerts that fire now, pages first. Click an alert for its runbook, a dashboard for the panels that explain it, "
+        "a class or model for its traces and logs."
+    )
     columns = {
-        "Value": "Severity",
-        "alertname": "Alert",
-        MODEL: "Model",
+        "Value #A": "Severity",
+        q.options.service_label: "Service",
+        "cluster": "Cluster",
         CLASS: "Class",
+        MODEL: "Model",
+        "Value #B": "Since",
+        "alertname": "Alert",
+        "board": "Explained on",
+        **{label: label.capitalize() for label in q.options.scope[2:]},
         "view": "",
         "severity": "",
         PROVIDER: "",
-        q.options.service_label: "",
     }
-    panel = p.listing("Alerts firing", text, columns, p.rows(q.firing_ranked()), empty="nothing fires")
-    looks = zip(("page", "ticket", "info"), ("red", "orange", "text"), (3, 2, 1), strict=True)
-    ranks = {str(rank): p.state(q.options.severities[name], colour, rank) for name, colour, rank in looks}
-    panel = p.properties(
-        panel, "Severity", ("mappings", [p.mapping(ranks)]), p.COLOURED, ("custom.width", 80), ("custom.align", "left")
+    explained: dict[str, list[str]] = {uid: [] for uid in _BOARDS}
+    for alert in every_alert(q.options):
+        uid = alert.panel.partition("/")[0]
+        explained[uid] += [] if alert.name in explained[uid] else [alert.name]
+    boards = [(uid_in_set(uid, q.options), names) for uid, names in explained.items() if names]
+    queries = [p.rows(q.firing_ranked(boards), "A"), p.rows(q.firing_since(boards), "B")]
+    panel = p.rows_linked(p.listing("Alerts firing", text, columns, *queries))
+    looks = zip(
+        ("page", "ticket", "info"), (colours.DOWN_TILE, colours.DEGRADED_TILE, colours.NEUTRAL), (3, 2, 1), strict=True
     )
-    name, cells = p.class_cells()
-    panel = p.properties(p.properties(panel, name, *cells), "Alert", ("custom.width", 210), ("unit", "string"))
+    ranks = {str(rank): p.state(q.options.severities[name], colour, rank) for name, colour, rank in looks}
+    ranks["0"] = p.state("none", colours.OK_TILE, 0)
+    width = ("custom.width", 80)
+    panel = p.properties(panel, "Severity", ("mappings", [p.mapping(ranks)]), p.BADGE, width, ("custom.align", "left"))
+    panel = p.properties(panel, "Since", ("unit", "dateTimeFromNow"))
+    runbook = {"title": "Runbook", "targetBlank": True, "url": f"{q.options.runbooks}/${{__value.raw}}.md"}
+    panel = p.properties(panel, "Alert", ("unit", "string"), ("custom.width", 230), ("links", [runbook]))
+    titles = {
+        uid_in_set(uid, q.options): p.state(title, colours.TEXT, place)
+        for place, (uid, title) in enumerate(_BOARDS.items())
+    }
+    explains = {"title": "Open this dashboard", "url": "/d/${__value.raw}?${__url_time_range}&${__all_variables}"}
+    panel = p.properties(panel, "Explained on", ("mappings", [p.mapping(titles)]), ("links", [explains]))
     return p.sorted_by(panel, "Severity", descending=True)
 
 
 def _calls(q: Queries) -> Any:
     text = (
-        "Calls a second per service. A line that ends: stopped, or its telemetry is; its other alerts are blind "
-        "meanwhile."
+        "Calls a second. Where a line ends, the service or its telemetry has stopped; until then its other alerts cannot "
+        "fire."
     )
-    query = p.query(q.calls_by_service(), f"{{{{{q.options.service_label}}}}}")
-    return p.shaded(p.lines("Calls by service", text, "reqps", query), "light-blue")
+    query = p.query(q.calls_by_service(), ranked_service(q))
+    return p.told_apart(p.lines("Calls by service", text, "reqps", query))
 
 
 def _providers(q: Queries) -> Any:
-    text = "Share of each provider's calls that failed in any class. One provider alone: theirs. All together: ours."
-    query = p.query(q.failed_by_provider(), f"{{{{{PROVIDER}}}}}")
-    return p.by_value(p.lines("Failing, share of calls by provider", text, "percentunit", query))
+    text = (
+        "Share of each provider's calls that failed in any class. If one provider rises alone, it is the provider; if all "
+        "rise together, it is us."
+    )
+    query = p.query(q.failed_by_provider(), f"{{{{slot}}}} {{{{{PROVIDER}}}}}")
+    return p.told_apart(p.lines("Failing, share of calls by provider", text, "percentunit", query))
 
 
 def _unclassified(q: Queries) -> Any:
-    text = (
-        "What to review this week, most frequent first: promote what recurs to a rule, so that it is told as "
-        "what it is."
-    )
+    text = "What to review this week, most frequent first. Add a rule for what recurs, so that it gets its own class."
     columns = {
         PROVIDER: "Provider",
         MODEL: "Model",
         REASON: "Reason",
         q.options.service_label: "Service",
+        "cluster": "Cluster",
         "Value": "Calls",
-        CLASS: "",
+        CLASS: "Class",
     }
-    panel = p.listing(
-        "Unclassified failures by provider and reason", text, columns, p.rows(q.listed(_UNKNOWN)), empty="none"
-    )
-    panel = p.properties(panel, "Calls", ("unit", "short"), ("custom.width", 90))
+    panel = p.listing("Unclassified failures by provider and reason", text, columns, p.rows(q.listed(_UNKNOWN)))
+    panel = p.properties(p.rows_linked(panel), "Calls", ("unit", "short"), ("custom.width", 90))
     return p.sorted_by(panel, "Calls", descending=True)
 
 
 def _fingerprints(q: Queries) -> Any:
     text = (
-        "The same failures from the logs: equal fingerprints are one pattern (provider, exception type, status, "
-        "code, finish reason). Open a trace, run `llm-errors explain` on its message, add the rule that it "
-        "prints."
+        "The same failures from the logs. Failures with the same provider, exception type, status, code and finish reason "
+        "have one fingerprint. Open a trace, run `llm-errors explain` on its message, and add the rule that it prints."
     )
     fingerprint, exception = prometheus_label(ERROR_FINGERPRINT), prometheus_label(EXCEPTION_TYPE)
     columns = {fingerprint: "Fingerprint", PROVIDER: "Provider", exception: "Exception type", "Value #A": "Calls"}
-    panel = p.listing("Fingerprints to promote", text, columns, p.log_rows(q.fingerprints()), empty="none").datasource(
-        p.LOKI
-    )
+    panel = p.listing("Fingerprints to promote", text, columns, p.log_rows(q.fingerprints())).datasource(p.LOKI)
     panel = p.properties(panel, "Calls", ("unit", "short"), ("custom.width", 90))
     for column in ("Fingerprint", "Provider"):
         panel = p.properties(panel, column, ("custom.width", 130))
     return p.sorted_by(panel, "Calls", descending=True)
+
+
+def _lost(q: Queries) -> Any:
+    text = (
+        "Telemetry that the Collectors refused, failed to send or could not queue. Anything above 0 opens a ticket: alerts "
+        "and dashboards may look better than it is. Needs a scrape of the Collectors' own metrics."
+    )
+    legend = f"{{{{problem}}}} {{{{instance}}}} {{{{{COMPONENT}}}}}"
+    queries = [p.query(q.lost_by_collectors(what), legend, chr(65 + place)) for place, what in enumerate(LOSSES)]
+    panel = p.lines("Lost by Collectors, items in 5 minutes", text, "short", *queries)
+    return p.narrow(p.one_each(panel, list(LOSSES)))
+
+
+def _queues(q: Queries) -> Any:
+    text = (
+        f"How full each exporter's queue is. From {QUEUE_FULL:.0%} on a ticket opens: what comes after is lost. Check the "
+        "receiving end."
+    )
+    query = p.query(q.queues_of_collectors(), f"{{{{instance}}}} {{{{{COMPONENT}}}}}")
+    limits = [(QUEUE_FULL, colours.WARN)]
+    panel = p.lines("Collectors' queues, share in use", text, "percentunit", query, limits=limits)
+    return p.narrow(p.by_name(panel))
+
+
+def _evaluation(q: Queries) -> Any:
+    text = (
+        "How much of its interval each group of rules took. At 100 % Prometheus misses evaluations: alerts come late. Needs "
+        "a scrape of Prometheus' own metrics."
+    )
+    query = p.query(q.evaluation(), "{{rule_group}}")
+    limits = [(1, colours.WARN)]
+    panel = p.lines("Evaluation of the rules, share of the interval", text, "percentunit", query, limits=limits)
+    prefix = f"{q.options.name}-" if q.options.name else ""
+    groups = [f"{prefix}llm-{group}" for group in GROUPS]
+    return p.narrow(p.one_each(p.renamed(panel, ".*;(.*)", "$1"), groups))
 
 
 def _to(panel: Any, view: str) -> Any:

@@ -1,7 +1,10 @@
-"""The queries of panels, over the series that the rules record; raw counters only where exemplars are wanted.
+"""The queries of panels. They read recorded series only, so a dashboard over 30 days costs little.
 
-Ranges: `$__rate_interval` for shares, since weights cancel there; `$__range:1m` and `$__interval:5m` steps for exact
-counts.
+**Steps.** Where a graph has a point at least each 5 minutes it reads the counts of 5 minutes as they are; over longer
+ranges it adds up the counts that are recorded each 5 minutes, so that nothing between two points is missed.
+
+**Absence is not 0.** A class that never failed has no series. Where calls are counted that is a 0, and a query says so
+in a series or a row of its own; where no calls are counted it answers with nothing, and the panel says "no data".
 """
 
 from collections.abc import Sequence
@@ -10,12 +13,16 @@ from typing import Final
 
 from llm_errors import semconv
 from llm_errors.monitoring import promql
-from llm_errors.monitoring.options import Options
+from llm_errors.monitoring.alerts._alert import RULE_SET
+from llm_errors.monitoring.dashboards import links
+from llm_errors.monitoring.options import Burn, Options
+from llm_errors.monitoring.pipeline import Pipeline
 from llm_errors.monitoring.promql import (
     CLASS,
+    DURATION_METRIC,
+    FIRST_CHUNK_METRIC,
     MODEL,
     OPERATION,
-    OUTCOME,
     PROVIDER,
     REASON,
     Series,
@@ -24,8 +31,11 @@ from llm_errors.monitoring.promql import (
     sum_by,
 )
 
-IN_RANGE: Final = "$__range:1m"
-PER_BAR: Final = "$__interval:5m"
+IN_RANGE: Final = "$__range"
+PER_BAR: Final = "$__interval"
+NOTHING: Final = "no failures"
+"""Stands in for a class where calls are counted and none failed."""
+_LONG_STEP_MS: Final = 300_000
 
 
 VARIABLES: Final = frozenset(
@@ -71,7 +81,12 @@ class Queries:
 
     def values(self, label: str, *matchers: str) -> str:
         """The values that a variable offers."""
-        return f"label_values({selector(semconv.CALLS, *self.options.selectors, *matchers)}, {label})"
+        return f"label_values({selector(self.series.calls, *matchers)}, {label})"
+
+    @property
+    def set_matcher(self) -> str:
+        """A matcher for the alerts of this set of rules."""
+        return f'{RULE_SET}="{self.options.name}"'
 
     # --- building blocks ---
     def errors(self, *matchers: str) -> str:
@@ -82,137 +97,262 @@ class Queries:
         """New calls in 5 minutes, as selected."""
         return selector(self.series.calls, *self.of_call, *matchers)
 
-    def share(self, classes: Sequence[str], by: Sequence[str], window: str = "$__rate_interval") -> str:
-        """Share of all selected calls, split by labels of the errors."""
-        errors = sum_by(by, promql.over(window, self.errors(one_of(CLASS, classes))))
-        return f"{errors}\n/ on () group_left ()\n(sum({promql.over(window, self.calls())}) > 0)"
+    def at_each_step(self, selected: str) -> str:
+        """Events of the last 5 minutes, or of the whole step where it is longer."""
+        long = f"sum_over_time({self.series.tumbling_of(selected)}[$__interval])"
+        step = "on () (vector($__interval_ms)"
+        return f"({selected} and {step} < {_LONG_STEP_MS}))\nor\n({long} and {step} >= {_LONG_STEP_MS}))"
+
+    def or_nothing(self, expression: str, calls: str, label: str = CLASS) -> str:
+        """The expression, or 0 under a name that says so where `calls` are counted."""
+        return f'{expression}\nor on ()\nlabel_replace(0 * {calls}, "{label}", "{NOTHING}", "", "")'
+
+    def share(self, classes: Sequence[str], by: Sequence[str]) -> str:
+        """Share of all selected calls at each step, split by labels of the errors."""
+        errors = sum_by(by, self.at_each_step(self.errors(one_of(CLASS, classes))))
+        calls = f"sum(\n{promql.indented(self.at_each_step(self.calls()))}\n)"
+        return self.or_nothing(f"{errors}\n/ on () group_left ()\n({calls} > 0)", f"{calls}")
 
     def share_of_model(self, error: str, by: Sequence[str], window: str) -> str:
         """Share of each model's own calls, as the alerts compute it."""
         calls = selector(self.series.model_calls, *self.of_model)
         return self.series.share(error, calls, by, window)
 
-    def total_share(self, classes: Sequence[str], window: str) -> str:
-        """Share of all selected calls that ended in one of the classes; 0 without any."""
-        errors = promql.over(window, self.errors(one_of(CLASS, classes)))
-        calls = f"sum({promql.over(window, self.calls())})"
-        return f"(sum({errors}) or 0 * {calls})\n/\n({calls} > 0)"
+    def counted(self, classes: Sequence[str], by: Sequence[str]) -> str:
+        """Exact number of new errors per bar."""
+        errors = f"sum_over_time({self.series.tumbling_of(self.errors(one_of(CLASS, classes)))}[{PER_BAR}])"
+        return self.or_nothing(sum_by(by, errors), f"sum(sum_over_time({self._tumbling_calls()}[{PER_BAR}]))", by[0])
 
-    def counted(self, classes: Sequence[str], by: Sequence[str], span: str = PER_BAR) -> str:
-        """Exact number of new errors per bar, or within the range."""
-        per_event = "" if span == PER_BAR else " / 5"
-        return sum_by(by, f"sum_over_time({self.errors(one_of(CLASS, classes))}[{span}]){per_event}")
+    def _tumbling_calls(self) -> str:
+        return self.series.tumbling_of(self.calls())
+
+    def listed(self, classes: Sequence[str]) -> str:
+        """New errors in the range per model, class and reason; the last 5 minutes' where no more is recorded yet."""
+        by, errors = (*self.series.by_class, REASON), self.errors(one_of(CLASS, classes))
+        in_range = sum_by(by, f"sum_over_time({self.series.tumbling_of(errors)}[{IN_RANGE}])")
+        found = f"{in_range} > 0\nor\n{sum_by(by, errors)} > 0"
+        return self.linked(self.or_nothing(found, f"sum(sum_over_time({self._tumbling_calls()}[{IN_RANGE}]))"))
+
+    def ranked(self, expression: str, kind: str) -> str:
+        """The series with the label `slot`: the rank of their service, provider or model at the end of the range."""
+        on = f"on ({', '.join(self.series.ranked_by[kind])})"
+        slots = f"{self.series.slot(kind)} @ end()"
+        inner = promql.indented(expression)
+        return f"(\n{inner}\n)\n* {on} group_left (slot) {slots}\nor\n(\n{inner}\n)\nunless {on} {slots}"
+
+    def linked(self, expression: str) -> str:
+        """The series with the hidden labels that the links of a table's rows read."""
+        return links.with_service_filters(expression, self.options.service_label)
 
     # --- reliability ---
     def availability(self) -> str:
         """Availability over the budget's period."""
-        return f"1 - {selector(self.series.bad_ratio('service', self.options.window), self.of_service)}"
+        return f"1 - {self._latest(self.series.bad_ratio('service', self.options.window))}"
 
     def budget(self) -> str:
         """What is left of the error budget."""
-        return selector(self.series.budget, self.of_service)
+        return self._latest(self.series.budget)
+
+    def budget_over_time(self) -> str:
+        """The same as a line for each service."""
+        return self.ranked(selector(self.series.budget, self.of_service), "service")
 
     def succeeded(self) -> str:
         """Calls that succeeded, among those that the application did not cancel, over the budget's period."""
-        return selector(self.series.succeeded, self.of_service)
+        return self._latest(self.series.succeeded)
 
-    def burn_rate(self, window: str) -> str:
-        """Burn rate over a window."""
-        return self.series.burn_rate(window, self.of_service)
+    def _latest(self, series: str) -> str:
+        """The last value of what is recorded each 5 minutes only, which Prometheus takes for stale after as long."""
+        return f"last_over_time({selector(series, self.of_service)}[15m])"
+
+    def burn_rate(self, burn: Burn) -> str:
+        """Burn rate over the long window."""
+        return self.ranked(self.series.burn_rate(burn.long, self.of_service), "service")
 
     def worst_models(self) -> str:
-        """The models with the highest share of provider failures."""
+        """The models with the highest share of provider failures, and their service in traces and logs."""
         ratio = selector(self.series.bad_ratio("model", "1h"), *self.of_model)
-        return f"topk(10, {ratio} > 0)"
+        calls = f"sum({promql.over('1h', selector(self.series.valid('model'), *self.of_model))}) > 0"
+        return self.linked(self.or_nothing(f"topk(10, {ratio} > 0)", f"({calls})", MODEL))
 
     def model_events(self, series: str) -> str:
         """Calls or failures of the last hour per model, for those with failures."""
         ratio = selector(self.series.bad_ratio("model", "1h"), *self.of_model)
         counted = promql.events("1h", selector(series, *self.of_model))
-        return f"round({counted}) and topk(10, {ratio} > 0)"
+        return self.linked(f"round({counted}) and topk(10, {ratio} > 0)")
 
-    def cancelled(self) -> str:
-        """Cancelled share of each model's calls."""
-        return self.share_of_model(self.calls(one_of(OUTCOME, (semconv.CANCELLED,))), self.series.by_model, "1h")
+    def cancelled(self, window: str) -> str:
+        """Cancelled share of each model's calls, as the alert compares it with the week before today."""
+        share = selector(self.series.cancelled_share(window), *self.of_model)
+        return self.or_nothing(self.ranked(share, "model"), self._model_calls(), MODEL)
+
+    def rate_limited(self, error_class: str, window: str) -> str:
+        """Share of each model's calls that its provider rejected as too many."""
+        error = selector(self.series.class_errors, *self.of_model, one_of(CLASS, (error_class,)))
+        share = self.share_of_model(error, self.series.by_class, window)
+        return self.or_nothing(self.ranked(share, "model"), self._model_calls(), MODEL)
+
+    def _model_calls(self) -> str:
+        return f"sum({selector(self.series.model_calls, *self.of_model)})"
 
     def hidden_retries(self) -> str:
         """Failed attempts that an SDK's own retry hid, against calls."""
         retries = promql.over("$__rate_interval", selector(self.series.retries, *self.of_call))
-        calls = promql.over("$__rate_interval", self.calls())
-        return f"{sum_by((CLASS,), retries)}\n/ on () group_left ()\n(sum({calls}) > 0)"
+        calls = f"sum({promql.over('$__rate_interval', self.calls())})"
+        return self.or_nothing(f"{sum_by((CLASS,), retries)}\n/ on () group_left ()\n({calls} > 0)", calls)
 
-    def latency(self) -> str:
-        """Buckets of the duration of calls."""
-        bucket = selector(promql.DURATION_BUCKET, *self.options.selectors, *self.of_call)
-        return sum_by(("le",), f"increase({bucket}[$__rate_interval])")
+    def latency(self, quantile: float) -> str:
+        """How long calls take, by model."""
+        return self._quantile(quantile, DURATION_METRIC)
 
-    def traced_failures(self, classes: Sequence[str]) -> str:
-        """Failures a minute from the raw counter, which carries exemplars."""
-        raw = selector(semconv.ERRORS, *self.options.selectors, *self.of_call, one_of(CLASS, classes))
-        return "60 * " + sum_by((CLASS,), f"rate({raw}[$__rate_interval])")
+    def first_chunk(self, quantile: float) -> str:
+        """How long streams take to their first chunk, by model."""
+        return self._quantile(quantile, FIRST_CHUNK_METRIC)
+
+    def _quantile(self, quantile: float, metric: str) -> str:
+        by = (PROVIDER, MODEL)
+        classic = sum_by((*by, "le"), selector(self.series.buckets(metric), *self.of_model))
+        native = sum_by(by, selector(self.series.native(metric), *self.of_model))
+        found = "\nor\n".join(f"histogram_quantile({quantile}, {histogram}) >= 0" for histogram in (classic, native))
+        return self.ranked(found, "model")
+
+    def failures_a_minute(self, classes: Sequence[str]) -> str:
+        """New failures a minute by class."""
+        failures = sum_by((CLASS,), self.errors(one_of(CLASS, classes)))
+        return self.or_nothing(f"{failures} / 5", f"sum({self.calls()})")
+
+    def deployments(self) -> str:
+        """Versions of the chosen services that have just been seen for the first time."""
+        return selector(self.series.deployed, self.of_service)
 
     # --- correctness and review ---
     def total(self, classes: Sequence[str]) -> str:
-        """New errors in the range, 0 without any."""
-        return f"round(sum(sum_over_time({self.errors(one_of(CLASS, classes))}[{IN_RANGE}])) / 5) or vector(0)"
+        """New errors in the range; 0 only where calls were counted."""
+        errors = f"sum(sum_over_time({self.series.tumbling_of(self.errors(one_of(CLASS, classes)))}[{IN_RANGE}]))"
+        return f"{errors}\nor\n0 * sum(sum_over_time({self._tumbling_calls()}[{IN_RANGE}]))"
 
-    def listed(self, classes: Sequence[str]) -> str:
-        """New errors in the range per model, class and reason."""
-        return f"round({self.counted(classes, (*self.series.by_class, REASON), IN_RANGE)}) > 0"
-
-    def seen(self, classes: Sequence[str], edge: str) -> str:
-        """When a failure was first (`min`) or last (`max`) seen in the range, in milliseconds."""
-        moments = f"timestamp({self.errors(one_of(CLASS, classes))} > 0)"
+    def seen(self, classes: Sequence[str], series: str) -> str:
+        """When the failures of the range were first or last seen, in milliseconds: the first time may be before it."""
+        last = selector(self.series.last_seen, *self.of_model, one_of(CLASS, classes))
+        when = selector(series, *self.of_model, one_of(CLASS, classes))
         by = ", ".join((*self.series.by_class, REASON))
-        return f"{edge} by ({by}) ({edge}_over_time({moments}[{IN_RANGE}])) * 1000"
+        return self.linked(f"max by ({by}) ({when} and {last} > time() - $__range_s) * 1000")
 
     def failing(self, error_class: str, code: int) -> str:
-        """`code` while a class is fresh at a model, nothing otherwise."""
-        fresh = sum_by((PROVIDER, MODEL, CLASS), self.errors(one_of(CLASS, (error_class,))))
-        return f"({fresh} > 0) * 0 + {code}"
+        """`code` while a class fails at a model, nothing otherwise."""
+        errors = self.at_each_step(self.errors(one_of(CLASS, (error_class,))))
+        return f"({sum_by((PROVIDER, MODEL, CLASS), errors)} > 0) * 0 + {code}"
+
+    def none_failing(self, classes: Sequence[str], code: int) -> str:
+        """`code` while calls are counted and none of the classes fails anywhere."""
+        errors = f"sum(\n{promql.indented(self.at_each_step(self.errors(one_of(CLASS, classes))))}\n) > 0"
+        return f"0 * sum({self.calls()}) + {code}\nunless on ()\n({errors})"
 
     def tool_and_overflow(self) -> tuple[str, str]:
         """The two shares among the correctness classes that are told only above a threshold."""
         tool = selector(self.series.class_errors, *self.of_model, one_of(CLASS, ("TOOL_PROTOCOL",)))
         overflow = self.errors(one_of(CLASS, ("BAD_REQUEST",)), one_of(REASON, ("context_overflow",)))
-        by = self.series.by_class
-        return self.share_of_model(tool, by, "1h"), self.share_of_model(overflow, by, "1h")
+        shares = (self.share_of_model(error, self.series.by_class, "1h") for error in (tool, overflow))
+        tools, overflows = (self.ranked(share, "model") for share in shares)
+        return tools, overflows
 
     # --- policy ---
-    def policy_share(self, classes: Sequence[str]) -> str:
-        """Share of each model's calls by class over the last hour."""
-        error = selector(self.series.class_errors, *self.of_model, one_of(CLASS, classes))
-        return self.share_of_model(error, self.series.by_class, "1h")
+    def recorded_share(self, classes: Sequence[str], window: str) -> str:
+        """Share of each model's calls by class, as the alerts compare it with the week before today."""
+        return self.ranked(selector(self.series.class_share(window), *self.of_model, one_of(CLASS, classes)), "model")
 
-    def last_week(self, classes: Sequence[str]) -> str:
-        """The hourly share by class, one week earlier."""
-        errors = sum_by((CLASS,), f"sum_over_time({self.errors(one_of(CLASS, classes))}[1h] offset 7d)")
-        return f"{errors}\n/ on () group_left ()\n(sum(sum_over_time({self.calls()}[1h] offset 7d)) > 0)"
+    def hourly_share(self, classes: Sequence[str], ago: str = "") -> str:
+        """Share of all selected calls of the last hour by class, now or some time `ago`."""
+        errors = promql.over("1h", self.series.tumbling_of(self.errors(one_of(CLASS, classes))), ago)
+        calls = f"sum({promql.over('1h', self._tumbling_calls(), ago)}) > 0"
+        return f"{sum_by((CLASS,), errors)}\n/ on () group_left ()\n({calls})"
+
+    def total_share(self, classes: Sequence[str], window: str) -> str:
+        """Share of all selected calls that ended in one of the classes; 0 only where calls were counted."""
+        errors = f"sum({promql.over(window, self.errors(one_of(CLASS, classes)))})"
+        calls = f"sum({promql.over(window, self.calls())})"
+        return f"({errors} or 0 * {calls})\n/\n({calls} > 0)"
+
+    def blocked_callers(self, classes: Sequence[str]) -> str:
+        """Blocked calls in the range of the callers (service and operation) that are blocked most."""
+        by = (*self.series.scope, OPERATION)
+        blocked = sum_by(
+            by, f"sum_over_time({self.series.tumbling_of(self.errors(one_of(CLASS, classes)))}[{IN_RANGE}])"
+        )
+        calls = f"sum(sum_over_time({self._tumbling_calls()}[{IN_RANGE}]))"
+        return self.or_nothing(f"topk(10, {blocked} > 0)", calls, OPERATION)
+
+    def blocked_share(self, classes: Sequence[str]) -> str:
+        """What share of their calls that is."""
+        by = (*self.series.scope, OPERATION)
+        blocked = sum_by(
+            by, f"sum_over_time({self.series.tumbling_of(self.errors(one_of(CLASS, classes)))}[{IN_RANGE}])"
+        )
+        calls = sum_by(by, f"sum_over_time({self._tumbling_calls()}[{IN_RANGE}])")
+        return f"topk(10, {blocked} > 0) / {calls}"
+
+    def truncated(self, classes: Sequence[str], window: str) -> str:
+        """Share of the calls of each model and operation that ended in one of the classes."""
+        by = (PROVIDER, MODEL, OPERATION)
+        errors = sum_by(by, promql.over(window, self.errors(one_of(CLASS, classes))))
+        calls = sum_by(by, promql.over(window, self.calls()))
+        return self.ranked(f"({errors} or 0 * {calls})\n/\n({calls} > 0)", "model")
 
     # --- overview ---
     def firing(self, *matchers: str) -> str:
         """Alerts of this package that fire, as `ALERTS` tells."""
-        fires = selector("ALERTS", 'alertstate="firing"', 'alertname=~"LLM.+"', self.of_service, *matchers)
+        fires = selector(
+            "ALERTS", 'alertstate="firing"', 'alertname=~"LLM.+"', self.set_matcher, self.of_service, *matchers
+        )
         labels = ("alertname", "severity", "view", *self.options.scope, PROVIDER, MODEL, CLASS)
         return f"max by ({', '.join(labels)}) ({fires})"
 
-    def firing_ranked(self) -> str:
-        """The same, with 3 for pages, 2 for tickets and 1 for the rest as value."""
+    def firing_ranked(self, boards: Sequence[tuple[str, Sequence[str]]]) -> str:
+        """The same, with 3 for pages, 2 for tickets and 1 for the rest as value, and with the dashboard that explains
+        the alert; one row of 0 where calls are counted and nothing fires."""
         names = self.options.severities
         ranked = (
             f"{self.firing(one_of('severity', (names[name],)))} * {rank}" for name, rank in (("page", 3), ("ticket", 2))
         )
-        return "\nor\n".join([*ranked, self.firing()])
+        calls = f"sum({selector(self.series.valid('service'), self.of_service)})"
+        found = self.or_nothing("\nor\n".join([*ranked, self.firing()]), calls, "alertname")
+        return self._explained(found.replace(NOTHING, "nothing fires"), boards)
+
+    def firing_since(self, boards: Sequence[tuple[str, Sequence[str]]]) -> str:
+        """Since when the alerts fire, in milliseconds."""
+        since = selector("ALERTS_FOR_STATE", 'alertname=~"LLM.+"', self.set_matcher, self.of_service)
+        labels = ("alertname", "severity", "view", *self.options.scope, PROVIDER, MODEL, CLASS)
+        found = f"min by ({', '.join(labels)}) ({since}) * 1000\nand on ({', '.join(labels)})\n{self.firing()}"
+        return self._explained(found, boards)
+
+    def _explained(self, expression: str, boards: Sequence[tuple[str, Sequence[str]]]) -> str:
+        for uid, alerts in boards:
+            expression = f'label_replace(\n{expression},\n"board", "{uid}", "alertname", "{"|".join(alerts)}")'
+        return self.linked(expression)
 
     def calls_by_service(self) -> str:
         """Calls a second per service."""
-        return f"{sum_by((self.options.service_label,), self.calls())} / 300"
+        return self.ranked(f"{sum_by(self.series.scope, self.calls())} / 300", "service")
 
     def failed_by_provider(self) -> str:
         """Share of each provider's calls that ended in any class."""
         by = (PROVIDER,)
-        errors = sum_by(by, promql.over("$__rate_interval", self.errors()))
-        return f"{errors}\n/\n({sum_by(by, promql.over('$__rate_interval', self.calls()))} > 0)"
+        errors = sum_by(by, self.at_each_step(self.errors()))
+        calls = sum_by(by, self.at_each_step(self.calls()))
+        return self.ranked(f"({errors}\nor\n0 * {calls})\n/\n({calls} > 0)", "provider")
+
+    def lost_by_collectors(self, what: str) -> str:
+        """Items that Collectors lost in the last 5 minutes, per Collector and component."""
+        pipeline = Pipeline(self.options)
+        return f'label_replace({pipeline.lost_recently(what)}, "problem", "{what}", "", "")'
+
+    def queues_of_collectors(self) -> str:
+        """How full the Collectors' queues are."""
+        return Pipeline(self.options).queue
+
+    def evaluation(self) -> str:
+        """How much of its interval the evaluation of each rule group takes."""
+        return self.series.group_busy
 
     # --- logs ---
     def fingerprints(self) -> str:
@@ -231,3 +371,17 @@ class Queries:
     def _failures(self, error_class: str) -> str:
         matcher = f'="{error_class}"' if error_class else '!=""'
         return f'{{service_name=~"$service_name"}} | {CLASS}{matcher} | {PROVIDER}=~"$provider" | {MODEL}=~"$model"'
+
+    # --- traces ---
+    def failed_spans(self, classes: Sequence[str]) -> str:
+        """TraceQL: the failed calls of the classes."""
+        conditions = (
+            f'span.{semconv.ERROR_CLASS} =~ "{"|".join(classes)}"',
+            'resource.service.name =~ "$service_name"',
+            f'span.{semconv.PROVIDER} =~ "$provider"',
+            f'span.{semconv.REQUEST_MODEL} =~ "$model"',
+        )
+        shown = ", ".join(
+            (f"span.{semconv.ERROR_CLASS}", f"span.{semconv.ERROR_REASON}", f"span.{semconv.REQUEST_MODEL}")
+        )
+        return f"{{ {' && '.join(conditions)} }} | select({shown})"

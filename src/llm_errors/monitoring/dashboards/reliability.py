@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from llm_errors.monitoring.alerts import burn as burn_alerts
+from llm_errors.monitoring.dashboards import _colours as colours
 from llm_errors.monitoring.dashboards import _panels as p
+from llm_errors.monitoring.dashboards import now
 from llm_errors.monitoring.dashboards._board import Board, Row
+from llm_errors.monitoring.dashboards.overview import availability, ranked_service, service_legend
 from llm_errors.monitoring.dashboards.queries import Queries
-from llm_errors.monitoring.options import BURNS, CANCELLED, Options
-from llm_errors.monitoring.promql import BAD, CLASS, MODEL, PROVIDER, of_view, one_of, selector
+from llm_errors.monitoring.options import BURNS, CANCELLED, Burn, Options
+from llm_errors.monitoring.promql import BAD, CLASS, MODEL, PROVIDER, of_view
+from llm_errors.providers import PROVIDERS
 from llm_errors.taxonomy import ErrorClass, View
-
-_WARN, _PAGE = "orange", "red"
 
 
 def board(options: Options) -> Board:
@@ -17,95 +20,90 @@ def board(options: Options) -> Board:
     q = Queries(options)
     days = f"{options.window_days} days"
     rows = [
-        Row(4, [(6, _availability(q, days)), (6, _budget(q, days)), (6, _succeeded(q, days)), (6, _burning_now(q))]),
-        Row(9, [(12, _burn(q)), (12, _failures(q))]),
-        Row(9, [(12, _worst(q)), (12, _rate_limits(q))]),
-        Row(8, [(8, _retries(q)), (8, _latency(q)), (8, _cancelled(q))]),
-        Row(8, [(12, _traced(q)), (12, _retry_after(q))]),
+        now.row(q),
+        Row(9, [(12, _failures(q)), (12, _worst(q))]),
+        Row(3, [(24, _status_pages())]),
+        Row(6, [(6, _burn(q, burn)) for burn in BURNS]),
+        Row(8, [(12, _latency(q)), (12, _first_chunk(q))]),
+        Row(8, [(8, _rate_limits(q)), (8, _retries(q)), (8, _cancelled(q))]),
+        Row(8, [(12, _a_minute(q)), (12, _spans(q))]),
+        Row(7, [(12, _retry_after(q)), (12, _burndown(q, days))]),
+        Row(4, [(8, availability(q)), (8, _budget(q, days)), (8, _succeeded(q, days))]),
     ]
     question = (
-        "Is the path to the models up? Only TRANSPORT, TIMEOUT, RATE_LIMITED and SERVER burn the budget; calls "
-        "that were blocked or cancelled are no valid events."
+        "Is it the provider, since when, and which model? Only TRANSPORT, TIMEOUT, RATE_LIMITED and SERVER consume the "
+        "error budget; blocked and cancelled calls do not count."
     )
-    return Board("llm-reliability", "LLM / Reliability", question, rows, view=View.RELIABILITY.value, logs=True)
-
-
-def _availability(q: Queries, days: str) -> Any:
-    text = (
-        f"Share of valid calls that did not fail by the provider's or the network's fault, over {days}. Blocked "
-        "and cancelled calls are left out. Red: the objective is missed; look at the worst models below."
-    )
-    goal = q.options.objective / 100
-    limits = [(None, _PAGE), (goal, "green")]
-    query = p.query(q.availability(), _service(q), instant=True)
-    tile = p.number(f"Availability, {days}", text, "percentunit", 3, limits, query)
-    return p.by_objective(tile, q.options)
+    return Board("llm-reliability", "LLM / Reliability", question, rows, view=View.RELIABILITY.value)
 
 
 def _budget(q: Queries, days: str) -> Any:
     text = (
-        f"What is left of the failures that the objective allows in {days}. Below a quarter: stop risky changes. "
-        "Below zero: the objective is missed."
+        f"What is left of the failures that the objective allows in {days}. Not green below a quarter: stop risky changes. "
+        "Red below zero: the objective is missed."
     )
-    limits = [(None, _PAGE), (0, _WARN), (0.25, "green")]
+    limits = [(None, colours.BAD), (0, colours.TEXT), (0.25, colours.GOOD)]
     return p.number(
-        f"Error budget left, {days}", text, "percentunit", 1, limits, p.query(q.budget(), _service(q), instant=True)
+        f"Error budget left, {days}",
+        text,
+        "percentunit",
+        1,
+        limits,
+        p.query(q.budget(), service_legend(q), instant=True),
     )
 
 
 def _succeeded(q: Queries, days: str) -> Any:
     text = (
-        f"Calls that ended well, among all that were not cancelled, over {days}. Far below availability: the "
-        "fault is ours or a filter's, so open Correctness or Policy."
+        f"Share of the calls that succeeded, cancelled ones apart, over {days}. Far below availability means that the failures "
+        "are ours or a filter's: open Correctness or Policy."
     )
-    query = p.query(q.succeeded(), _service(q), instant=True)
-    return p.number(f"Calls that succeeded, {days}", text, "percentunit", 2, [(None, "text")], query)
+    query = p.query(q.succeeded(), service_legend(q), instant=True)
+    return p.number(f"Calls that succeeded, {days}", text, "percentunit", 2, [(None, colours.TEXT)], query)
 
 
-def _burning_now(q: Queries) -> Any:
-    page = BURNS[0]
+def _burndown(q: Queries, days: str) -> Any:
     text = (
-        f"How many times faster than allowed the budget burns over the last {page.long}. 1 spends it exactly; "
-        f"{page.factor:g} pages. Open the worst models below."
+        f"How the error budget went down over {days}, whatever time range is chosen. A steep fall is an incident; a line "
+        "that reaches 0 has missed the objective."
     )
-    limits = [(None, "green"), (BURNS[3].factor, "yellow"), (BURNS[1].factor, _WARN), (page.factor, _PAGE)]
-    return p.number(
-        "Burn rate, last hour", text, "none", 1, limits, p.query(q.burn_rate(page.long), _service(q), instant=True)
-    )
+    query = p.query(q.budget_over_time(), ranked_service(q))
+    panel = p.lines(f"Error budget over {days}", text, "percentunit", query, limits=[(0, colours.BAD)])
+    return p.told_apart(panel).time_from(q.options.window).interval("1h").max(1).hide_time_override(True)
 
 
-def _burn(q: Queries) -> Any:
-    first, second = BURNS[:2]
+def _burn(q: Queries, burn: Burn) -> Any:
+    told = "pages" if burn.severity == "page" else "opens a ticket"
     text = (
-        f"How many times faster than allowed the budget burns. The dashed lines page: {first.factor:g} over "
-        f"{first.long}, {second.factor:g} over {second.long}. A line that falls again needs no action but a look "
-        "at what it was."
+        f"How many times faster than the objective allows the error budget was consumed over {burn.long}. The dashed line, "
+        f"{burn.factor:g}, {told} while the last {burn.short} agree. At 1 the budget lasts exactly {q.options.window_days} "
+        "days."
     )
-    queries = [p.query(q.burn_rate(b.long), f"{_service(q)} {b.long}", ref) for b, ref in ((first, "A"), (second, "B"))]
-    limits = [(second.factor, _WARN), (first.factor, _PAGE)]
-    panel = p.shaded(p.lines("Burn rate", text, "none", *queries, limits=limits, decimals=1), "text")
-    return p.dashed(panel, f"/{second.long}$/")
+    limits = [(burn.factor, colours.BAD if burn.severity == "page" else colours.WARN)]
+    title = burn_alerts.panel(burn).partition("/")[2]
+    query = p.query(q.burn_rate(burn), ranked_service(q))
+    return p.narrow(p.told_apart(p.lines(title, text, "none", query, limits=limits, decimals=1)))
 
 
 def _failures(q: Queries) -> Any:
     text = (
-        "The four classes that burn the budget, against all calls. RATE_LIMITED: raise the quota or shed load. "
-        "SERVER: fall back. TIMEOUT: check deadlines. TRANSPORT: check the network first. Click a series for its "
-        "traces."
+        "The four classes that consume the error budget, as a share of all calls. RATE_LIMITED: raise the quota or throttle "
+        "callers. SERVER: fall back to another model. TIMEOUT: check deadlines. TRANSPORT: check your network first. Click "
+        "a class for its traces."
     )
-    panel = p.areas(
-        "Provider failures, share of calls", text, "percentunit", p.query(q.share(BAD, [CLASS]), p.CLASS_LEGEND)
-    )
-    return p.with_traces(p.classed(panel, BAD))
+    query = p.query(q.share(BAD, [CLASS]), p.CLASS_LEGEND)
+    panel = p.classed(p.areas("Provider failures, share of calls", text, "percentunit", query), BAD)
+    return p.with_traces(p.without_failures(panel))
 
 
 def _worst(q: Queries) -> Any:
     text = (
-        "Which model fails most, by share of its valid calls in the last hour. One model: fall back to another. "
-        "All models of a provider: its status page. All: our own network."
+        "The models with the highest share of failures among their valid calls. One model: fall back to another. All models "
+        "of a provider: see its status page. All providers: our own network."
     )
     columns = {
         q.options.service_label: "Service",
+        "cluster": "Cluster",
         PROVIDER: "Provider",
         MODEL: "Model",
         "Value #A": "Failing",
@@ -115,85 +113,109 @@ def _worst(q: Queries) -> Any:
     s = q.series
     queries = [p.rows(q.worst_models(), "A"), p.rows(q.model_events(s.bad("model")), "B")]
     queries.append(p.rows(q.model_events(s.valid("model")), "C"))
-    panel = p.listing("Worst models, last hour", text, columns, *queries, empty="no model failed in the last hour")
+    panel = p.listing("Worst models, last hour", text, columns, *queries)
     allowed = 1 - q.options.objective / 100
-    colours = [{"color": "text", "value": None}, {"color": _WARN, "value": round(allowed, 6)}]
-    colours.append({"color": _PAGE, "value": round(BURNS[0].factor * allowed, 6)})
-    share = [("unit", "percentunit"), ("decimals", 2), ("thresholds", {"mode": "absolute", "steps": colours})]
-    panel = p.properties(panel, "Failing", *share, ("custom.cellOptions", {"type": "color-text"}))
+    steps = [{"color": colours.TEXT, "value": None}, {"color": colours.BAD, "value": round(allowed, 6)}]
+    share = [("unit", "percentunit"), ("decimals", 2), ("thresholds", {"mode": "absolute", "steps": steps})]
+    panel = p.properties(p.models_linked(panel, BAD), "Failing", *share, p.COLOURED)
     return p.properties(p.properties(panel, "Failed calls", ("unit", "short")), "Calls", ("unit", "short"))
+
+
+def _status_pages() -> Any:
+    text = "Where the providers report outages. A failure that only you see is not there: then check your network and keys."
+    pages: dict[str, list[str]] = {}
+    for provider in PROVIDERS:
+        if provider.status_page:
+            pages.setdefault(provider.status_page, []).append(provider.name)
+    links = (f"[{', '.join(names)}]({address})" for address, names in pages.items())
+    return p.page("Status pages of the providers", text, " · ".join(links))
+
+
+def _latency(q: Queries) -> Any:
+    text = (
+        "How long calls take: the median, and dashed the time within which 95 % of them end. A rise without failures is a "
+        "slow provider: compare it with your deadline. No data where another instrumentation reports durations."
+    )
+    queries = [p.query(q.latency(0.5), f"{_model()} p50", "A"), p.query(q.latency(0.95), f"{_model()} p95", "B")]
+    return _by_model(p.lines("Call latency", text, "s", *queries))
+
+
+def _first_chunk(q: Queries) -> Any:
+    text = (
+        "How long streams take to their first chunk: the median, and dashed the 95th percentile. It is what a user waits "
+        "for. No data where nothing streams or another instrumentation reports it."
+    )
+    queries = [
+        p.query(q.first_chunk(0.5), f"{_model()} p50", "A"),
+        p.query(q.first_chunk(0.95), f"{_model()} p95", "B"),
+    ]
+    return _by_model(p.lines("Time to first chunk", text, "s", *queries))
+
+
+def _by_model(panel: Any) -> Any:
+    return p.dashed(p.told_apart(panel), "/p95$/")
 
 
 def _rate_limits(q: Queries) -> Any:
     name = ErrorClass.RATE_LIMITED.value
     share = q.options.shares[name]
     text = (
-        f"Share of each model's calls that its provider refused as too many, over {share.window}. The dashed line "
-        "pages: slow the callers, route elsewhere or raise the quota."
+        f"Share of each model's calls that its provider rejected as too many, over {share.window}. The dashed line pages: "
+        "throttle callers, reroute, or raise the quota."
     )
-    error = selector(q.series.class_errors, *q.of_model, one_of(CLASS, (name,)))
-    query = p.query(q.share_of_model(error, q.series.by_class, share.window), _model())
-    limits = [(share.ratio, _PAGE)]
+    query = p.query(q.rate_limited(name, share.window), _model())
+    limits = [(share.ratio, colours.BAD)]
     panel = p.lines("Rate limited, share of calls by model", text, "percentunit", query, limits=limits)
-    return p.shaded(panel, p.COLOURS[name])
+    return p.narrow(p.told_apart(panel))
 
 
 def _retries(q: Queries) -> Any:
     text = (
-        "Failed attempts that the SDK's own retry hid, per call. They cost time and quota although no call "
-        "failed: a rise here comes before failures. If it is high, retry in one layer only."
+        "Failed attempts that the SDK's own retry hid, per call. They cost time and quota although no call failed, and rise "
+        "before failures do. If it is high, retry in one layer only."
     )
     query = p.query(q.hidden_retries(), p.CLASS_LEGEND)
     panel = p.areas("Retries hidden by SDKs, per call", text, "percentunit", query)
-    return p.narrow(p.classed(panel, of_view(View.RELIABILITY)))
-
-
-def _latency(q: Queries) -> Any:
-    text = (
-        "How long calls take; brighter is more. A second band far above the first is a provider that hangs: "
-        "compare it with the application's deadline. Empty where another instrumentation reports durations."
-    )
-    query = p.buckets(q.latency())
-    return p.heat("Call latency", text, query)
+    return p.narrow(p.without_failures(p.classed(panel, of_view(View.RELIABILITY))))
 
 
 def _cancelled(q: Queries) -> Any:
     share = q.options.shares[CANCELLED]
     text = (
-        f"Share of each model's calls that the application itself gave up on, over {share.window}. Above the "
-        "dashed line, and three times its week: its deadline may hide a provider that hangs."
+        f"Share of each model's calls that the application itself cancelled, over {share.window}. Above the dashed line and "
+        "three times the week before today it opens a ticket: the deadline may hide a provider that hangs."
     )
-    limits = [(share.ratio, _WARN)]
-    query = p.query(q.cancelled(), _model())
+    limits = [(share.ratio, colours.WARN)]
+    query = p.query(q.cancelled(share.window), _model())
     panel = p.lines("Cancelled, share of calls by model", text, "percentunit", query, limits=limits)
-    return p.narrow(p.shaded(panel, "text"))
+    return p.narrow(p.told_apart(panel))
 
 
-def _traced(q: Queries) -> Any:
+def _a_minute(q: Queries) -> Any:
+    text = "New failures a minute, including the first one after a process starts. Click a class for its traces."
+    query = p.query(q.failures_a_minute(BAD), p.CLASS_LEGEND)
+    panel = p.classed(p.lines("Failures a minute", text, "cpm", query), BAD)
+    return p.with_traces(p.without_failures(panel))
+
+
+def _spans(q: Queries) -> Any:
     text = (
-        "Failures a minute, from the raw counter. Diamonds are exemplars: click one to open its trace. The first "
-        "failure of a fresh process is missing here and counted everywhere else."
+        "Failed calls in the chosen time range, from the traces. Click a trace id to see the whole trace. No data without a "
+        "Tempo data source."
     )
-    query = p.query(q.traced_failures(BAD), p.CLASS_LEGEND, exemplars=True)
-    panel = p.lines("Failures a minute, with traces", text, "cpm", query)
-    return p.with_traces(p.classed(panel, BAD))
+    panel = p.listing("Latest failed calls", text, {}, p.traces(q.failed_spans(BAD), 20)).datasource(p.TEMPO)
+    return panel.unit("string")
 
 
 def _retry_after(q: Queries) -> Any:
     text = (
-        "The longest wait that a provider asked for (Retry-After), from the failure logs. Retrying earlier only "
-        "prolongs the limit; minutes mean a quota, seconds a burst."
+        "The longest wait that a provider asked for (Retry-After), from the failure logs. Seconds mean a burst, minutes an "
+        "exhausted quota; retrying earlier prolongs the limit."
     )
     columns = {PROVIDER: "Provider", MODEL: "Model", CLASS: "Class", "Value #A": "Longest wait"}
-    query = p.log_rows(q.retry_after())
-    panel = p.listing("Retry-After seen", text, columns, query, empty="no provider asked to wait").datasource(p.LOKI)
-    name, cells = p.class_cells()
-    return p.properties(p.properties(panel, name, *cells), "Longest wait", ("unit", "s"))
-
-
-def _service(q: Queries) -> str:
-    return f"{{{{{q.options.service_label}}}}}"
+    panel = p.listing("Retry-After seen", text, columns, p.log_rows(q.retry_after())).datasource(p.LOKI)
+    return p.properties(panel, "Longest wait", ("unit", "s"))
 
 
 def _model() -> str:
-    return f"{{{{{PROVIDER}}}}} {{{{{MODEL}}}}}"
+    return f"{{{{slot}}}} {{{{{PROVIDER}}}}} {{{{{MODEL}}}}}"

@@ -1,0 +1,76 @@
+"""Links from a panel to the traces and logs of what it shows, as addresses of Grafana's Explore.
+
+A row of a table carries two hidden columns that say in TraceQL and in LogQL which service it is about: with a
+`service.namespace` Prometheus' `job` is namespace/name, and traces and logs have the two apart.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from llm_errors import semconv
+from llm_errors.monitoring.promql import CLASS, MODEL
+
+IN_TRACES: Final = "in_traces"
+IN_LOGS: Final = "in_logs"
+_SPLIT: Final = "(.+)/([^/]+)"
+NAME_IN_TRACES: Final = "resource.service.name"
+NAMESPACE_IN_TRACES: Final = "resource.service.namespace"
+
+
+def with_service_filters(expression: str, label: str) -> str:
+    """The series with two more labels: filters for traces and for logs of the service that `label` names."""
+    for target, whole, split in (
+        (IN_TRACES, f"{NAME_IN_TRACES} = `$1`", f"{NAME_IN_TRACES} = `$2` && {NAMESPACE_IN_TRACES} = `$1`"),
+        (IN_LOGS, "service_name=`$1`", "service_name=`$2`, service_namespace=`$1`"),
+    ):
+        expression = f'label_replace(\n{expression},\n"{target}", "{whole}", "{label}", "(.+)")'
+        expression = f'label_replace(\n{expression},\n"{target}", "{split}", "{label}", "{_SPLIT}")'
+    return expression
+
+
+def traceql(error_class: str, *more: str, operator: str = "=") -> str:
+    """TraceQL for the failures of a class, or with `=~` of several."""
+    return "{ " + " && ".join((f"span.{semconv.ERROR_CLASS} {operator} `{error_class}`", *more)) + " }"
+
+
+def logql(error_class: str, *filters: str, service: str, operator: str = "=") -> str:
+    """LogQL for the failures of a class, or with `=~` of several."""
+    return " | ".join((f"{{{service}}}", f"{CLASS}{operator}`{error_class}`", *filters))
+
+
+def traces_of_series() -> dict[str, Any]:
+    """To the traces of the class that a series is about."""
+    return _explore("Traces of this class", "tempo", "traces", "query", traceql(_series_label(CLASS)))
+
+
+def of_row(classes: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """To the traces and to the logs of a row's service, model and class; `classes` where the row has no class."""
+    name = _column("Model")
+    kind, operator = ("|".join(classes), "=~") if classes else (_column("Class"), "=")
+    model_span, model_log = f"span.{semconv.REQUEST_MODEL} = `{name}`", f"{MODEL}=`{name}`"
+    traces = traceql(kind, _column(IN_TRACES), model_span, operator=operator)
+    logs = logql(kind, model_log, service=_column(IN_LOGS), operator=operator)
+    return [
+        _explore("Traces of these failures", "tempo", "traces", "query", traces),
+        _explore("Logs of these failures", "loki", "logs", "expr", logs),
+    ]
+
+
+def _series_label(label: str) -> str:
+    return f"${{__field.labels.{label}:percentencode}}"
+
+
+def _column(title: str) -> str:
+    return f"${{__data.fields.{title}:percentencode}}"
+
+
+def _explore(title: str, kind: str, variable: str, key: str, query: str) -> dict[str, Any]:
+    source = f'"${{{variable}}}"'
+    extra = '"queryType":"traceql",' if kind == "tempo" else ""
+    pane = (
+        f'{{"a":{{"datasource":{source},"queries":[{{"refId":"A","datasource":{{"type":"{kind}","uid":{source}}},'
+        f'{extra}"{key}":"{query}"}}],"range":{{"from":"${{__from}}","to":"${{__to}}"}}}}}}'
+    )
+    address = quote(pane, safe="${}_.:,()'")
+    return {"title": title, "targetBlank": True, "url": f"/explore?schemaVersion=1&orgId=1&panes={address}"}
