@@ -174,6 +174,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("voyageai", "voyageai", ">=0.3,<1", "voyageai", "openai", "voyageai", "voyageai"),
     # litellm converts every answer and every error to the openai dialect; the provider behind it is that of each call.
     Sdk("litellm", "litellm", ">=1.75,<2", "litellm", "openai", "litellm", "other"),
+    Sdk("xai", "xai-sdk", ">=1.4,<2", "xai_sdk", "xai", "xai", "x_ai"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 

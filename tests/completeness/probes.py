@@ -58,6 +58,31 @@ response_status = _answer(results.RESPONSES, lambda v: {"status": v, "output": [
 response_reason = _answer(
     results.RESPONSES, lambda v: {"status": "incomplete", "incomplete_details": {"reason": v}, "output": [_SAID]}
 )
+_SPOKEN = [{"type": "message", "content": [{"type": "output_audio", "transcript": "hi"}]}]
+realtime_status = _answer(results.REALTIME, lambda v: {"status": v, "output": _SPOKEN})
+
+
+def realtime_reason(value: str) -> Classification | None:
+    """A reason in the details of a realtime response. Those of a cancelled one are no failures; the names of statuses repeat it."""
+    status = "cancelled" if value in ("turn_detected", "client_cancelled") else "incomplete"
+    status = value if value in ("completed", "cancelled", "failed") else status
+    return of(results.REALTIME.whole({"status": status, "status_details": {"reason": value}, "output": _SPOKEN}))
+
+
+def live_turn(value: str) -> Classification | None:
+    """A reason with which a turn of a Live session ends."""
+    content = SimpleNamespace(
+        model_turn={"parts": [{"text": "hi"}]},
+        output_transcription=None,
+        interrupted=None,
+        turn_complete=True,
+        turn_complete_reason=value,
+    )
+    chunks = results.LIVE.chunks()
+    chunks.chunk(SimpleNamespace(server_content=content, tool_call=None, usage_metadata=None))
+    return of(chunks.end())
+
+
 gemini_finish = _answer(
     results.GENERATE_CONTENT,
     lambda v: {"candidates": [{"content": {"parts": [{"text": "hi"}]}, "finish_reason": v}]},

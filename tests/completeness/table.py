@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from llm_errors.providers import SDKS
-from tests.completeness import probes, service_models
+from tests.completeness import grpc_enumerations, probes, service_models
 from tests.completeness.probes import Probe
 from tests.completeness.walking import Value
 
@@ -49,7 +49,7 @@ _RESPONSES = (
     (r"^IncompleteDetails\.reason$", probes.response_reason),
 )
 _WEBHOOK = "raised by the application's own check of a webhook, outside any model call"
-_REALTIME = "of realtime sessions, which are not observed"
+_QUEUE = "raised over messages that the application has queued for a websocket"
 _COMMAND = "of the command line"
 
 
@@ -64,10 +64,12 @@ _OWN = (
         "openai",
         "openai",
         *_RESPONSES,
+        (r"^RealtimeResponse\.status$", probes.realtime_status),
+        (r"^RealtimeResponseStatus\.(reason|type)$", probes.realtime_reason),
         beside={
             "InvalidWebhookSignatureError": _WEBHOOK,
-            "WebSocketConnectionClosedError": _REALTIME,
-            "WebSocketQueueFullError": _REALTIME,
+            "WebSocketConnectionClosedError": _QUEUE,
+            "WebSocketQueueFullError": _QUEUE,
             "IncompleteDetails.reason = 'run_cancelled'": "the application itself ended the run of an assistant",
         },
     ),
@@ -94,6 +96,7 @@ _OWN = (
             (r"\.finish_reason$", probes.gemini_finish),
             (r"\.block_reason$", probes.gemini_block),
             (r"^Interaction\.status$", probes.interaction),
+            (r"\.turn_complete_reason$", probes.live_turn),
         ),
     ),
     Vocabulary(
@@ -147,6 +150,7 @@ _OWN = (
         declared=service_models.declared,
     ),
     Vocabulary("aiobotocore", ("aiobotocore.response",)),
+    Vocabulary("xai-sdk", ("xai_sdk.video",), declared=grpc_enumerations.declared),
     Vocabulary("google-adk", ("google.adk.errors.*", "google.adk.agents.invocation_context")),
 )
 _FAMILY = ("stainless", "stainless_copies")

@@ -29,6 +29,7 @@ _NO_DATA = "no embedding data received"
 _MISSING = "missing required arguments"
 _TOLD = ("retry_after_header",)
 _HTTP = range(300, 600)
+_RPC = "grpc.RpcError"
 _FRAME = re.compile(r"':exception-type': '(\w{1,64})'")
 _NO_ANSWER = frozenset(("unexpected_body",))
 """The fact of a failure with a successful response that contains no error."""
@@ -89,7 +90,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
             _NO_ANSWER if http == 200 and not says_something else (),
             _TOLD if told is not None else (),
         ),
-        message=body.message or (_transport_text(links, chain) if http is None else ""),
+        message=body.message or _rpc_text(bearer, chain) or (_transport_text(links, chain) if http is None else ""),
         retry_after=told if told is not None else body.retry_after,
         embedded=embedded and says_something,
     )
@@ -213,12 +214,23 @@ def _is_page(value: Any) -> bool:
 def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
     code = field(exc, "code")
     if callable(code):  # grpc: code() gives an enumeration member
-        try:
-            code = field(code(), "name")
-        except Exception:  # noqa: BLE001 - a foreign callable
-            code = None
+        code = field(_called(exc, "code"), "name")
     found = (printable(text(value, 64)) for value in (code, field(exc, "type"), field(exc, "status")))
     return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal() and c not in bodies.NO_CODES))
+
+
+def _called(exc: BaseException, name: str) -> Any:
+    """What a method of an exception returns; None if it is none, or fails."""
+    method = field(exc, name)
+    try:
+        return method() if callable(method) else None
+    except Exception:  # noqa: BLE001 - a foreign callable
+        return None
+
+
+def _rpc_text(exc: BaseException, chain: tuple[tuple[str, ...], ...]) -> str:
+    """The text of an error of gRPC. Printed, the error also contains its address and the trailers."""
+    return text(_called(exc, "details")) if any(_RPC in names for names in chain) else ""
 
 
 def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -269,7 +281,16 @@ def _told_wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
     headers = (
         field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
     )
-    wait = retry_after.from_headers(headers)
+    wait = retry_after.from_headers(headers or _trailers(exc))
     if wait is None and body.retry_after is None:
         return retry_after.bounded(field(exc, "retry_after", "cooldown_time"))
     return wait
+
+
+def _trailers(exc: BaseException) -> Any:
+    """The trailing metadata of an error of gRPC, as a mapping."""
+    found = _called(exc, "trailing_metadata")
+    try:
+        return {str(name).lower(): value for name, value in found or ()}
+    except (TypeError, ValueError):  # foreign metadata
+        return None

@@ -18,6 +18,7 @@ from llm_errors.rules import (
     ollama,
     openai,
     vendors,
+    xai,
 )
 from llm_errors.rules._rule import Rule, index
 
@@ -30,7 +31,16 @@ def checked(rows: tuple[Rule, ...]) -> tuple[Rule, ...]:
     return rows
 
 
-_BY_DIALECT: Final = (openai.ROWS, anthropic.ROWS, google.ROWS, bedrock.ROWS, mistral.ROWS, cohere.ROWS, ollama.ROWS)
+_BY_DIALECT: Final = (
+    openai.ROWS,
+    anthropic.ROWS,
+    google.ROWS,
+    bedrock.ROWS,
+    mistral.ROWS,
+    cohere.ROWS,
+    ollama.ROWS,
+    xai.ROWS,
+)
 SHIPPED: Final = checked(
     (
         *common.ROWS,

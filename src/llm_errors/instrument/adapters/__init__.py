@@ -19,6 +19,7 @@ from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.adapters.stainless_copies import StainlessCopies
 from llm_errors.instrument.adapters.voyageai import VoyageAi
+from llm_errors.instrument.adapters.xai import XaiSdk
 from llm_errors.instrument.protocol import Adapter
 from llm_errors.providers import OBSERVED
 
@@ -42,6 +43,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "dashscope": Dashscope,
     "litellm": LiteLlm,
     "claude_agent": ClaudeAgent,
+    "xai": XaiSdk,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in OBSERVED)

@@ -40,7 +40,7 @@ def lazy_when_async(streams: Callable[..., bool]) -> Wrap:
 
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
             if streams(*args, **kwargs):
-                return _lazily(edge, original, args, kwargs)
+                return lazily(edge, original, args, kwargs)
             return await whole(*args, **kwargs)
 
         return wrapper
@@ -52,7 +52,8 @@ lazy, lazy_async = lazy_when(_asked), lazy_when_async(_asked)
 """The wrappers of functions whose argument `stream` decides."""
 
 
-async def _lazily(edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncIterator[Any]:
+async def lazily(edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncIterator[Any]:
+    """The stream of a coroutine function that returns an async generator. The request is sent at the first step."""
     call = edge.begin(args, kwargs)
     async with aclosing(await original(*args, **kwargs)) as inner:
         if call is None:
