@@ -14,7 +14,6 @@ from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 from llm_errors import providers, safety, semconv
 from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
-from llm_errors.rules._rule import Index
 from llm_errors.settings import Settings, warn_of_unknown_names
 from llm_errors.settings import read as read_settings
 from llm_errors.telemetry.logs import FailureLog
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from typing_extensions import Self
 
+    from llm_errors.rules._rule import Index
     from llm_errors.telemetry.recorder import FailureHook
 
 _log = logging.getLogger("llm_errors")
@@ -118,7 +118,7 @@ def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder,
     return recorder, instruments
 
 
-def _own_rules(path: str) -> Index | None:
+def _own_rules(path: str) -> "Index | None":
     """The user's rules. A file with a problem is ignored as a whole and logged; the instrumentation stays active."""
     if not path:
         return None

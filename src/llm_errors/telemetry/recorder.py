@@ -1,8 +1,7 @@
 """Classifies a call when it ends, and passes the result to the span, the metrics, the log and the user's hook."""
 
-import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.trace import Span
 
@@ -11,13 +10,15 @@ from llm_errors.call import CallInfo, CallOutcome
 from llm_errors.classify import decide, prepare, unreadable
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.extract.redact import redact, redact_credentials
-from llm_errors.rules._rule import Index
 from llm_errors.safety import quietly, report_internal_error
 from llm_errors.settings import FULL, NO_MESSAGE, Settings
 from llm_errors.taxonomy import ErrorClass
 from llm_errors.telemetry import spans
 from llm_errors.telemetry.logs import FailureLog
 from llm_errors.telemetry.metrics import Metrics
+
+if TYPE_CHECKING:
+    from llm_errors.rules._rule import Index
 
 FailureHook = Callable[[Span | None, Classification, CallInfo], object]
 
@@ -33,7 +34,7 @@ class Recorder:
         log: FailureLog | None,
         *,
         hook: FailureHook | None = None,
-        own_rules: Index | None = None,
+        own_rules: "Index | None" = None,
     ) -> None:
         self._settings, self._metrics, self._log = settings, metrics, log
         self.open, self.leave = spans_of.open, spans_of.leave
@@ -123,6 +124,8 @@ class Recorder:
 
 def fingerprint(provider: str, evidence: Evidence) -> str:
     """A short stable hash of an UNKNOWN failure: provider, exception type, status, codes and finish reason, not the message."""
+    from hashlib import sha256  # it loads OpenSSL, which a process without such a failure may not need
+
     parts = (
         provider,
         evidence.exception_type,
@@ -130,4 +133,4 @@ def fingerprint(provider: str, evidence: Evidence) -> str:
         "|".join(evidence.codes),
         evidence.finish_reason or evidence.block_reason,
     )
-    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
+    return sha256("\x1f".join(parts).encode()).hexdigest()[:12]
