@@ -90,7 +90,7 @@ LACKS: dict[str, tuple[str, ...]] = {
 """What each environment of the matrix leaves to another one, as the reasons of skipped tests name it."""
 ENVIRONMENT = os.environ.get("TEST_ENVIRONMENT", "newest")
 
-_skipped: list[str] = []
+_skipped: dict[str, str] = {}
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -107,11 +107,20 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 def _remember(name: str, reason: str) -> None:
     if not any(lacked in reason for lacked in LACKS[ENVIRONMENT]):
-        _skipped.append(f"{name}: {reason}")
+        _skipped[name] = reason
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker of pytest-xdist has ended. Skips of whole modules are known to the worker only."""
+    _skipped.update(getattr(node, "workeroutput", {}).get("skipped", {}))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """In CI a test that should have run and did not is a failure."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["skipped"] = _skipped
+        return
     if CI and _skipped and session.exitstatus == 0:
         session.exitstatus = 1
 
@@ -119,7 +128,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say so."""
     if CI and _skipped:
-        terminalreporter.write_line("skipped, although this environment should run it:\n  " + "\n  ".join(_skipped))
+        terminalreporter.write_line(
+            "skipped, although this environment should run it:\n  "
+            + "\n  ".join(f"{name}: {reason}" for name, reason in _skipped.items())
+        )
 
 
 @dataclass
