@@ -80,8 +80,11 @@ LACKS: dict[str, tuple[str, ...]] = {
     "middle": (*_not_in("middle"), *_OLD),
     "oldest": (*_not_in("oldest"), *_OLD),
     "adk": _not_in("adk"),
-    "frameworks": ("instructor",),
-    "frameworks-openai2": ("agents", "claude_agent_sdk", "langchain_openai", "pydantic_ai"),
+    "frameworks": ("instructor", "crewai", "strands"),
+    "frameworks-openai2": (
+        *("agents", "claude_agent_sdk", "langchain_openai", "pydantic_ai", "smolagents", "haystack", "agno"),
+        *("autogen_agentchat", "semantic_kernel", "dspy"),
+    ),
     "litellm": ("soundfile",),
     "litellm-oldest": ("only newer releases of litellm",),
     "peers": ("openlit", _NO_PEER_HAS_IT),

@@ -186,6 +186,14 @@ FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("langchain-core", "langchain-core", ">=1,<2", "langchain_core", "", "framework", "other"),
     Sdk("langgraph", "langgraph", ">=1,<2", "langgraph", "", "framework", "other"),
     Sdk("langchain", "langchain", ">=1,<2", "langchain", "", "framework", "other"),
+    Sdk("smolagents", "smolagents", ">=1.26,<2", "smolagents", "", "framework", "other"),
+    Sdk("haystack", "haystack-ai", ">=3.4,<4", "haystack", "", "framework", "other"),
+    Sdk("agno", "agno", ">=3.1,<4", "agno", "", "framework", "other"),
+    Sdk("autogen", "autogen-agentchat", ">=0.7,<1", "autogen_agentchat", "", "framework", "other"),
+    Sdk("semantic-kernel", "semantic-kernel", ">=1.44,<2", "semantic_kernel", "", "framework", "other"),
+    Sdk("dspy", "dspy", ">=3.4,<4", "dspy", "", "framework", "other"),
+    Sdk("crewai", "crewai", ">=1.15,<2", "crewai", "", "framework", "other"),
+    Sdk("strands", "strands-agents", ">=1.62,<2", "strands", "", "framework", "other"),
 )  # fmt: skip
 """Agent frameworks. They call models through the SDKs; what only they know is observed. Their patch points are listed in
 `instrument.adapters.frameworks`."""

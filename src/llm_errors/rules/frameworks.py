@@ -19,7 +19,8 @@ def _fact(fact: str, error_class: E, reason: str) -> Rule:
 
 ROWS: Final = (
     _named("calls", E.CALL_BUDGET, "max_llm_calls", ".LlmCallsLimitExceededError .ModelCallLimitExceededError"),
-    _named("turns", E.CALL_BUDGET, "max_turns", ".MaxTurnsExceeded .GraphRecursionError"),
+    _named("turns", E.CALL_BUDGET, "max_turns",
+           ".MaxTurnsExceeded .GraphRecursionError .AgentMaxStepsError .PipelineMaxComponentRuns"),
     _named("usage", E.CALL_BUDGET, "token_limit", ".UsageLimitExceeded"),
     _named("budget", E.CALL_BUDGET, "spend_limit", ".BudgetExceededError"),
     _named("policy", E.PROMPT_BLOCKED, "content_filter", ".ContentPolicyViolationError"),
@@ -30,7 +31,8 @@ ROWS: Final = (
     _named("guardrail.output", E.OUTPUT_BLOCKED, "guardrail",
            ".OutputGuardrailTripwireTriggered .ToolInputGuardrailTripwireTriggered"),
     _named("answer", E.TOOL_PROTOCOL, "schema_mismatch",
-           ".ModelBehaviorError .UnexpectedModelBehavior .OutputParserException .StructuredOutputError"),
+           ".ModelBehaviorError .UnexpectedModelBehavior .OutputParserException .StructuredOutputError"
+           " .AdapterParseError .StructuredOutputException"),
     _named("answer.cut", E.TRUNCATED, "max_tokens", ".OutputTokenLimitExceeded"),
     _named("answer.filtered", E.OUTPUT_BLOCKED, "content_filter", ".ContentFilterError"),
     _named("tool_calls", E.CALL_BUDGET, "other", ".ToolCallLimitExceededError"),
@@ -38,6 +40,7 @@ ROWS: Final = (
     _named("process.gone", E.TRANSPORT, "disconnected", ".CLIConnectionError .ProcessError"),
     _named("process.garbage", E.UNKNOWN, "unexpected_body", ".CLIJSONDecodeError .MessageParseError"),
     _fact("turn_limit", E.CALL_BUDGET, "max_turns"),
+    _fact("token_limit", E.CALL_BUDGET, "token_limit"),
     _fact("off_the_schema", E.TOOL_PROTOCOL, "schema_mismatch"),
     _fact("call_limit", E.CALL_BUDGET, "max_llm_calls"),
     _fact("other_limit", E.CALL_BUDGET, "other"),

@@ -65,6 +65,49 @@ _GRAPH_LIMITS = "GraphRecursionError ModelCallLimitExceededError ToolCallLimitEx
 _OFF_THE_SCHEMA = "OutputParserException ValidationError"
 
 
+def _always(fact: str) -> Callable[[Any, Any], str]:
+    """The fact: the function runs only if the limit is reached."""
+    return lambda _, __: fact
+
+
+def _steps_of_haystack(_: Any, result: Any) -> str:
+    return "turn_limit" if text(field(result, "exit_reason"), 64) == "max_agent_steps" else ""
+
+
+def _iterations_of_dspy(agent: Any, prediction: Any) -> str:
+    """A trajectory that has as many steps as are allowed, and the last one is not the end."""
+    trajectory = field(prediction, "trajectory")
+    most = field(agent, "max_iters")
+    last = field(trajectory, f"tool_name_{most - 1}") if isinstance(most, int) else None
+    return "turn_limit" if last is not None and last != "finish" else ""
+
+
+def _stop_of_autogen(_: Any, item: Any) -> str:
+    """The reason in the task result, which the stream yields last."""
+    said = text(field(item, "stop_reason"), 256)
+    return next((fact for words, fact in _AUTOGEN_STOPS if said.startswith(words)), "")
+
+
+_AUTOGEN_STOPS = (
+    ("Maximum number of turns ", "turn_limit"),
+    ("Maximum number of messages ", "turn_limit"),
+    ("Token usage limit reached", "token_limit"),
+)
+
+
+def _stop_of_strands(_: Any, event: Any) -> str:
+    """The reason in the agent's result, which the stream yields last."""
+    stop = text(field(field(event, "result"), "stop_reason"), 64)
+    return _STRANDS_STOPS.get(stop, "")
+
+
+_STRANDS_STOPS = {
+    "limit_turns": "turn_limit",
+    "limit_total_tokens": "token_limit",
+    "limit_output_tokens": "token_limit",
+}
+
+
 def _ended(fact: str) -> Callable[[Any, Any], str]:
     """The fact, if a middleware of langchain ends the run."""
     return lambda _, update: fact if field(update, "jump_to") == "end" else ""
@@ -119,6 +162,49 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("langgraph.errors:GraphRecursionError.__init__", constructed, "GraphRecursionError"),
         _row("langgraph.pregel.main:Pregel.stream", steps, _GRAPH_LIMITS, "StructuredOutputError"),
         _row("langgraph.pregel.main:Pregel.astream", async_steps, _GRAPH_LIMITS, "StructuredOutputError"),
+    ),
+    "smolagents": (
+        _row("smolagents.agents:MultiStepAgent._run_stream", steps),
+        # It is recorded as the last step of a run, and not raised.
+        _row("smolagents.utils:AgentMaxStepsError.__init__", constructed, "AgentMaxStepsError"),
+    ),
+    "haystack": (
+        _row("haystack.core.pipeline.pipeline:Pipeline.run", run, "PipelineMaxComponentRuns"),
+        _row("haystack.core.pipeline.pipeline:Pipeline.run_async_generator", async_steps, "PipelineMaxComponentRuns"),
+        _row("haystack.components.agents.agent:Agent.run", run, in_band=_steps_of_haystack),
+        _row("haystack.components.agents.agent:Agent.run_async", async_run, in_band=_steps_of_haystack),
+    ),
+    "agno": (
+        _row("agno.models.base:Model.response", run),
+        _row("agno.models.base:Model.aresponse", async_run),
+        _row("agno.models.base:Model.response_stream", steps),
+        _row("agno.models.base:Model.aresponse_stream", async_steps),
+        _row("agno.models.base:Model.create_tool_call_limit_error_result", check, in_band=_always("other_limit")),
+    ),
+    "autogen": (
+        _row("autogen_agentchat.teams._group_chat._base_group_chat:BaseGroupChat.run_stream", async_steps,
+             in_band=_stop_of_autogen),
+    ),
+    "semantic-kernel": (
+        _row("semantic_kernel.connectors.ai.chat_completion_client_base"
+             ":ChatCompletionClientBase.get_chat_message_contents", async_run),
+        _row("semantic_kernel.connectors.ai.open_ai.services.open_ai_chat_completion_base"
+             ":OpenAIChatCompletionBase._reset_function_choice_settings", check, in_band=_always("turn_limit")),
+    ),
+    "dspy": (
+        _row("dspy.predict.predict:Predict.forward", run, "", "AdapterParseError"),
+        _row("dspy.predict.predict:Predict.aforward", async_run, "", "AdapterParseError"),
+        _row("dspy.predict.react:ReAct.forward", run, in_band=_iterations_of_dspy),
+        _row("dspy.predict.react:ReAct.aforward", async_run, in_band=_iterations_of_dspy),
+    ),
+    "crewai": (
+        _row("crewai.crew:Crew.kickoff", run),
+        _row("crewai.crew:Crew.akickoff", async_run),
+        _row("crewai.agents.agent_executor:handle_max_iterations_exceeded", check, in_band=_always("turn_limit")),
+    ),
+    "strands": (
+        _row("strands.agent.agent:Agent.stream_async", async_steps, "", "StructuredOutputException",
+             in_band=_stop_of_strands),
     ),
     "langchain": (
         _row("langchain.agents.middleware.model_call_limit:ModelCallLimitMiddleware.before_model", check,

@@ -38,7 +38,8 @@ class Watched(Target):
     limits: tuple[str, ...] = ()
     verdicts: tuple[str, ...] = ()
     in_band: Callable[[Any, Any], str] | None = None
-    """From the object of the method and its result: the fact of a limit that ends a run without an exception, or empty."""
+    """From the object of the method and what it returned or yielded: the fact of a limit that ended a run without an
+    exception; empty if none did."""
     elsewhere: tuple[str, ...] = ()
     """For a constructor: modules in which the exception is created again, for a run that was counted."""
 
@@ -80,6 +81,18 @@ def _limit(edge: Edge, run: Run, failure: BaseException | str) -> None:
         run.parent.failed_within()
 
 
+def _looked(edge: Edge, run: Run, args: tuple[Any, ...], result: Any) -> None:
+    """Report a limit that shows in what a function returned or yielded."""
+    target = edge.target
+    fact = (
+        target.in_band(args[0] if args else None, result)
+        if isinstance(target, Watched) and target.in_band is not None
+        else ""
+    )
+    if fact:
+        _limit(edge, run, fact)
+
+
 def _verdict(edge: Edge, run: Run, failure: BaseException) -> None:
     """Count an answer that cannot be used with the last model call, or as a call if none was observed."""
     asked = run.with_call()
@@ -115,10 +128,12 @@ def run(edge: Edge, original: Function) -> Function:
             return original(*args, **kwargs)
         try:
             with begun.running():
-                return original(*args, **kwargs)
+                result = original(*args, **kwargs)
         except BaseException as exc:
             quietly("failed", None, _failed, edge, begun, exc)
             raise
+        quietly("returned", None, _looked, edge, begun, args, result)
+        return result
 
     return wrapper
 
@@ -132,10 +147,12 @@ def async_run(edge: Edge, original: Function) -> Function:
             return await original(*args, **kwargs)
         try:
             with begun.running():
-                return await original(*args, **kwargs)
+                result = await original(*args, **kwargs)
         except BaseException as exc:
             quietly("failed", None, _failed, edge, begun, exc)
             raise
+        quietly("returned", None, _looked, edge, begun, args, result)
+        return result
 
     return wrapper
 
@@ -188,6 +205,8 @@ def async_steps(edge: Edge, original: Function) -> Function:
                 except BaseException as exc:
                     quietly("failed", None, _failed, edge, begun, exc)
                     raise
+                if begun is not None:
+                    quietly("chunk", None, _looked, edge, begun, args, item)
                 try:
                     step = partial(inner.asend, (yield item))
                 except GeneratorExit:
@@ -251,12 +270,11 @@ def _raised(edge: Edge, exc: Exception) -> None:
 def check(edge: Edge, original: Function) -> Function:
     """The wrapper of a function inside a run that raises one of the exceptions, or returns that a limit is reached."""
 
-    def looked(args: tuple[Any, ...], result: Any) -> None:
-        target, run = edge.target, _of_context(edge)
-        if run is not None and isinstance(target, Watched) and target.in_band is not None:
-            fact = target.in_band(args[0], result)
-            if fact:
-                _limit(edge, run, fact)
+    def returned(args: tuple[Any, ...], result: Any) -> None:
+        shows = isinstance(edge.target, Watched) and edge.target.in_band is not None
+        run = _of_context(edge) if shows else None
+        if run is not None:
+            _looked(edge, run, args, result)
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -264,7 +282,7 @@ def check(edge: Edge, original: Function) -> Function:
         except Exception as exc:
             quietly("failed", None, _raised, edge, exc)
             raise
-        quietly("returned", None, looked, args, result)
+        quietly("returned", None, returned, args, result)
         return result
 
     return wrapper

@@ -1,0 +1,317 @@
+"""Limits of frameworks that end a run, or go on without tools, and mostly raise nothing; and answers that dspy cannot parse."""
+
+from typing import Any
+
+import pytest
+
+from llm_errors.testing.provider import Reply
+from tests.frameworks.wire import ANSWER, BUSY, DOWN, MODEL, counts, expected, streamed_tool_call, tool_call
+
+LABELS = ("gen_ai.provider.name", "gen_ai.request.model", "gen_ai.operation.name")
+
+
+def counted(reply: Reply) -> Reply:
+    """The same with the tokens that some frameworks insist on."""
+    return Reply(json={**reply.json, "usage": {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}})
+
+
+def ping() -> str:
+    """Answer."""
+    return "pong"
+
+
+async def done(outcome: Any) -> Any:
+    """An outcome, of a coroutine or not."""
+    return await outcome if hasattr(outcome, "__await__") else outcome
+
+
+# --- smolagents ---
+
+
+def smolagent(url: str, steps: int) -> Any:
+    smolagents = pytest.importorskip("smolagents")
+    model = smolagents.OpenAIModel(
+        MODEL, api_base=f"{url}/v1", api_key="k", client_kwargs={"max_retries": 0}, retry=False
+    )
+    return smolagents.ToolCallingAgent(tools=[smolagents.tool(ping)], model=model, max_steps=steps, verbosity_level=0)
+
+
+def test_smolagents_that_finishes_reaches_no_limit(observed, provider):
+    assert (
+        smolagent(provider([counted(tool_call()), counted(tool_call("final_answer", answer="hello"))]).url, 5).run("hi")
+        == "hello"
+    )
+    assert counts(observed) == expected(ok=2)
+
+
+def test_the_steps_of_smolagents_are_counted_once(observed, provider):
+    smolagent(provider([counted(tool_call()), counted(tool_call()), counted(ANSWER)]).url, 2).run("hi")
+    assert counts(observed) == expected(ok=3, runs=1, CALL_BUDGET__max_turns=1)
+    assert observed.counts("llm_errors_total", *LABELS) == {("openai", MODEL, "invoke_agent"): 1}
+
+
+def test_what_the_sdk_raises_below_smolagents_is_counted_once(observed, provider):
+    with pytest.raises(Exception, match="Rate limit"):
+        smolagent(provider([BUSY]).url, 2).run("hi")
+    assert counts(observed) == expected(failed=1, RATE_LIMITED__requests=1)
+
+
+# --- haystack ---
+
+
+def haystack_agent(url: str, steps: int) -> Any:
+    pytest.importorskip("haystack")
+    from haystack.components.agents import Agent
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack.tools import Tool
+    from haystack.utils import Secret
+
+    model = OpenAIChatGenerator(model=MODEL, api_base_url=f"{url}/v1", api_key=Secret.from_token("k"), max_retries=0)
+    tool = Tool("ping", "Answer.", {"type": "object", "properties": {}}, ping)
+    return Agent(chat_generator=model, tools=[tool], max_agent_steps=steps)
+
+
+def of_haystack(agent: Any) -> Any:
+    from haystack.dataclasses import ChatMessage
+
+    return agent.run(messages=[ChatMessage.from_user("hi")])
+
+
+def of_haystack_async(agent: Any) -> Any:
+    from haystack.dataclasses import ChatMessage
+
+    return agent.run_async(messages=[ChatMessage.from_user("hi")])
+
+
+@pytest.mark.parametrize("go", [of_haystack, of_haystack_async])
+async def test_a_haystack_agent_that_finishes_reaches_no_limit(observed, provider, go):
+    await done(go(haystack_agent(provider([tool_call(), ANSWER]).url, 5)))
+    assert counts(observed) == expected(ok=2)
+
+
+@pytest.mark.parametrize("go", [of_haystack, of_haystack_async])
+async def test_the_steps_of_a_haystack_agent_are_counted_once(observed, provider, go):
+    await done(go(haystack_agent(provider([tool_call()]).url, 2)))
+    assert counts(observed) == expected(ok=2, runs=1, CALL_BUDGET__max_turns=1)
+    assert observed.counts("llm_errors_total", *LABELS) == {("openai", MODEL, "invoke_agent"): 1}
+
+
+def test_the_runs_of_a_haystack_component_are_counted_once(observed):
+    haystack = pytest.importorskip("haystack")
+    from haystack.components.joiners import BranchJoiner
+
+    @haystack.component
+    class Again:
+        @haystack.component.output_types(again=int)
+        def run(self, number: int, first: int = 0) -> dict[str, int]:
+            return {"again": number + 1}
+
+    loop = haystack.Pipeline(max_runs_per_component=2)
+    loop.add_component("merge", BranchJoiner(int))
+    loop.add_component("again", Again())
+    loop.connect("merge", "again.number")
+    loop.connect("again.again", "merge")
+    with pytest.raises(haystack.core.errors.PipelineMaxComponentRuns):
+        loop.run({"merge": {"value": 1}})
+    assert counts(observed) == expected(runs=1, CALL_BUDGET__max_turns=1)
+
+
+# --- agno ---
+
+
+def agno_agent(url: str, **options: Any) -> Any:
+    pytest.importorskip("agno")
+    from agno.agent import Agent
+    from agno.models.openai import OpenAIChat
+
+    model = OpenAIChat(id=MODEL, base_url=f"{url}/v1", api_key="k", max_retries=0)
+    return Agent(model=model, tools=[ping], telemetry=False, **options)
+
+
+@pytest.mark.parametrize("way", ["run", "arun"])
+async def test_the_tool_calls_of_agno_are_counted_once(observed, provider, way):
+    helper = agno_agent(provider([tool_call(), tool_call(), tool_call(), ANSWER]).url, tool_call_limit=1)
+    await done(getattr(helper, way)("hi"))
+    assert counts(observed) == expected(ok=4, runs=1, CALL_BUDGET__other=1)
+
+
+def test_agno_within_its_limit_reaches_none(observed, provider):
+    agno_agent(provider([tool_call(), ANSWER]).url, tool_call_limit=1).run("hi")
+    assert counts(observed) == expected(ok=2)
+
+
+# --- autogen ---
+
+
+def team(url: str, **options: Any) -> Any:
+    pytest.importorskip("autogen_agentchat")
+    from autogen_agentchat.agents import AssistantAgent
+    from autogen_agentchat.teams import RoundRobinGroupChat
+    from autogen_ext.models.openai import OpenAIChatCompletionClient
+
+    info = {
+        "vision": False,
+        "function_calling": True,
+        "json_output": True,
+        "family": "unknown",
+        "structured_output": True,
+    }
+    model = OpenAIChatCompletionClient(
+        model=MODEL, base_url=f"{url}/v1", api_key="k", max_retries=0, timeout=120.0, model_info=info
+    )
+    return RoundRobinGroupChat([AssistantAgent("helper", model_client=model)], **options)
+
+
+async def test_the_turns_of_autogen_are_counted_once(observed, provider):
+    await team(provider([ANSWER]).url, max_turns=2).run(task="hi")
+    assert counts(observed) == expected(ok=2, runs=1, CALL_BUDGET__max_turns=1)
+    assert observed.counts("llm_errors_total", *LABELS) == {("openai", MODEL, "invoke_agent"): 1}
+
+
+async def test_the_tokens_of_autogen_are_counted_once(observed, provider):
+    pytest.importorskip("autogen_agentchat")
+    from autogen_agentchat.conditions import TokenUsageTermination
+
+    await team(provider([counted(ANSWER)]).url, termination_condition=TokenUsageTermination(10)).run(task="hi")
+    assert counts(observed) == expected(ok=1, runs=1, CALL_BUDGET__token_limit=1)
+
+
+async def test_another_end_of_an_autogen_team_is_no_limit(observed, provider):
+    pytest.importorskip("autogen_agentchat")
+    from autogen_agentchat.conditions import TextMentionTermination
+
+    await team(provider([ANSWER]).url, termination_condition=TextMentionTermination("hello", ["helper"])).run(task="hi")
+    assert counts(observed) == expected(ok=1)
+
+
+# --- semantic-kernel ---
+
+
+async def kernel_answer(url: str, attempts: int) -> Any:
+    pytest.importorskip("semantic_kernel")
+    from openai import AsyncOpenAI
+    from semantic_kernel import Kernel
+    from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior
+    from semantic_kernel.connectors.ai.open_ai import OpenAIChatCompletion, OpenAIChatPromptExecutionSettings
+    from semantic_kernel.contents import ChatHistory
+    from semantic_kernel.functions import kernel_function
+
+    class Tools:
+        @kernel_function(name="ping")
+        def ping(self) -> str:
+            """Answer."""
+            return "pong"
+
+    kernel = Kernel()
+    kernel.add_plugin(Tools(), "tools")
+    service = OpenAIChatCompletion(MODEL, async_client=AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0))
+    behaviour = FunctionChoiceBehavior.Auto()
+    behaviour.maximum_auto_invoke_attempts = attempts
+    settings = OpenAIChatPromptExecutionSettings(function_choice_behavior=behaviour)
+    history = ChatHistory()
+    history.add_user_message("hi")
+    return await service.get_chat_message_contents(history, settings, kernel=kernel)
+
+
+async def test_the_automatic_calls_of_semantic_kernel_are_counted_once(observed, provider):
+    await kernel_answer(provider([tool_call("tools-ping"), tool_call("tools-ping"), ANSWER]).url, 2)
+    assert counts(observed) == expected(ok=3, runs=1, CALL_BUDGET__max_turns=1)
+
+
+async def test_semantic_kernel_within_its_limit_reaches_none(observed, provider):
+    await kernel_answer(provider([tool_call("tools-ping"), ANSWER]).url, 5)
+    assert counts(observed) == expected(ok=2)
+
+
+# --- crewai ---
+
+
+def crew(url: str, limit: int) -> Any:
+    crewai = pytest.importorskip("crewai")
+    from crewai.tools import tool
+
+    model = crewai.LLM(model=f"openai/{MODEL}", base_url=f"{url}/v1", api_key="k", max_retries=0)
+    helper = crewai.Agent(role="r", goal="g", backstory="b", llm=model, tools=[tool("ping")(ping)], max_iter=limit)
+    task = crewai.Task(description="hi", expected_output="a word", agent=helper)
+    return crewai.Crew(agents=[helper], tasks=[task], verbose=False)
+
+
+def test_the_iterations_of_crewai_are_counted_once(observed, provider, monkeypatch):
+    monkeypatch.setenv("CREWAI_DISABLE_TELEMETRY", "true")
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "false")
+    script = provider(lambda request: tool_call() if "tools" in (request.json() or {}) else ANSWER)
+    crew(script.url, 2).kickoff()
+    assert counts(observed).errors == {"CALL_BUDGET/max_turns": 1}
+    assert counts(observed).calls["invoke_agent error"] == 1
+
+
+# --- strands ---
+
+
+def strand(url: str) -> Any:
+    strands = pytest.importorskip("strands")
+    from strands.models.openai import OpenAIModel
+
+    model = OpenAIModel(client_args={"base_url": f"{url}/v1", "api_key": "k", "max_retries": 0}, model_id=MODEL)
+    return strands.Agent(model=model, tools=[strands.tool(ping)], callback_handler=None)
+
+
+async def test_the_turns_of_strands_are_counted_once(observed, provider):
+    result = await strand(provider([streamed_tool_call()]).url).invoke_async("hi", limits={"turns": 2})
+    assert result.stop_reason == "limit_turns"
+    assert counts(observed) == expected(ok=2, runs=1, CALL_BUDGET__max_turns=1)
+
+
+# --- dspy ---
+
+
+@pytest.fixture
+def lm(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A model of dspy over litellm, or over dspy's own HTTP client, which is not observed."""
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    dspy = pytest.importorskip("dspy")
+
+    def make(url: str, engine: str = "litellm") -> Any:
+        return dspy.LM(f"openai/{MODEL}", api_base=f"{url}/v1", api_key="k", num_retries=0, cache=False, engine=engine)
+
+    return make
+
+
+def predict(model: Any, signature: str) -> Any:
+    """What dspy returned or raised."""
+    import dspy
+
+    try:
+        with dspy.context(lm=model):
+            return dspy.Predict(signature)(question="hi")
+    except Exception as raised:
+        return raised
+
+
+def test_an_answer_that_dspy_cannot_parse_is_one_error_of_the_last_call(observed, provider, lm):
+    raised = predict(lm(provider([ANSWER]).url), "question -> total: int")
+    assert type(raised).__name__ == "AdapterParseError"
+    calls = observed.outcomes()["ok"]
+    assert counts(observed) == expected(ok=calls, TOOL_PROTOCOL__schema_mismatch=1)
+
+
+def test_an_answer_that_dspy_cannot_parse_counts_with_its_run_if_no_call_is_observed(observed, provider, lm):
+    predict(lm(provider([ANSWER]).url, "lm15"), "question -> total: int")
+    assert counts(observed) == expected(runs=1, TOOL_PROTOCOL__schema_mismatch=1)
+
+
+def test_what_the_sdk_raises_below_dspy_is_counted_once(observed, provider, lm):
+    predict(lm(provider([DOWN]).url), "question -> answer")
+    assert counts(observed) == expected(failed=1, SERVER__overloaded=1)
+
+
+def test_the_iterations_of_dspy_are_counted_once(observed, provider, lm):
+    import dspy
+
+    step = Reply(json={**ANSWER.json})
+    said = "[[ ## next_thought ## ]]\nx\n[[ ## next_tool_name ## ]]\nping\n[[ ## next_tool_args ## ]]\n{}\n"
+    said += "[[ ## reasoning ## ]]\nx\n[[ ## answer ## ]]\ny\n[[ ## completed ## ]]"
+    step.json["choices"] = [{**step.json["choices"][0], "message": {"role": "assistant", "content": said}}]
+    with dspy.context(lm=lm(provider([step]).url)):
+        dspy.ReAct("question -> answer", tools=[ping], max_iters=2)(question="hi")
+    assert counts(observed) == expected(ok=3, runs=1, CALL_BUDGET__max_turns=1)
