@@ -13,7 +13,7 @@ demo: ## one bad Monday morning, classified: three views and a trace per class
 	@$(RUN) newest
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/llm-errors demo $(ARGS)
 
-test: ## every test of the chosen environments (ENVIRONMENTS="newest middle oldest longtail adk frameworks frameworks-openai2 peers peers-openlit quickstarts suites python3.10")
+test: ## every test of the chosen environments (ENVIRONMENTS="newest middle oldest longtail adk frameworks frameworks-openai2 litellm litellm-oldest peers peers-openlit quickstarts suites python3.10")
 	@set -e; for e in $(ENVIRONMENTS); do PYTHON="$(PYTHON)" bash tests/environments/run $$e $(ARGS); done
 
 sdk-suites: ## the SDKs' own tests from their source distributions, bare and with us on

@@ -80,13 +80,13 @@ LACKS: dict[str, tuple[str, ...]] = {
     "middle": (*_not_in("middle"), *_OLD),
     "oldest": (*_not_in("oldest"), *_OLD),
     "adk": _not_in("adk"),
-    "frameworks": ("instructor", "crewai", "strands"),
+    "frameworks": ("instructor", "crewai", "strands", "litellm"),
     "frameworks-openai2": (
         *("agents", "claude_agent_sdk", "langchain_openai", "pydantic_ai", "smolagents", "haystack", "agno"),
-        *("autogen_agentchat", "semantic_kernel", "dspy"),
+        *("autogen_agentchat", "semantic_kernel", "dspy", "litellm"),
     ),
     "litellm": ("soundfile",),
-    "litellm-oldest": ("only newer releases of litellm",),
+    "litellm-oldest": ("openinference", "opentelemetry.instrumentation.litellm", "only newer releases of litellm"),
     "peers": ("openlit", _NO_PEER_HAS_IT),
     "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),
 }

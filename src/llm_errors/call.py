@@ -33,6 +33,8 @@ class CallInfo(NamedTuple):
     """Reads the answer. Internal."""
     native_span: bool = False
     """Whether the SDK itself created a span for this call and made it current; it may be unsampled."""
+    around: str = ""
+    """The distribution of the layer that made this call and is instrumented by itself, such as `litellm`."""
     background: bool = False
     """Whether the caller requested a background job, which continues after the SDK has returned."""
 
@@ -91,6 +93,10 @@ class CallRecorder(Protocol):
         """
         ...
 
+    def enclosing_span(self) -> Any:
+        """The current span, if it records something else than a model call; else None."""
+        ...
+
     def recovered(self, agent: Any, recovered: bool) -> None:
-        """Write on the span of the agent whether a later call replaced the failed one."""
+        """Write on the span around model calls whether a later call replaced the failed one."""
         ...

@@ -106,5 +106,5 @@ def error(model: str, status: int, kind: str, message: str = "m") -> Reply:
 
 def given(model: str, url: str, **more: Any) -> dict[str, Any]:
     """The arguments of a call."""
-    base = f"{url}/v1" if model == OPENAI else url
+    base = {OPENAI: f"{url}/v1", GEMINI: f"{url}/v1beta"}.get(model, url)
     return {"model": model, "messages": ASK, "api_base": base, "api_key": "k", "timeout": 30, "max_retries": 0, **more}

@@ -371,6 +371,39 @@ def test_a_call_without_a_key_is_refused_before_it_is_sent(observed):
     assert found(observed) == ({"error": 1}, {"AUTH/missing_key": 1}, {}, 1)
 
 
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_a_fallback_that_succeeds_marks_the_span_around_the_attempts(observed, provider, asynchronous):
+    tracer = observed.tracer_provider.get_tracer("application")
+    ask = router(provider(first_fails).url, num_retries=0)
+    with tracer.start_as_current_span("request"):
+        if asynchronous:
+            asyncio.run(ask.acompletion(model="first", messages=ASK))
+        else:
+            ask.completion(model="first", messages=ASK)
+    around = {span.name: span for span in observed.spans()}["request"]
+    assert around.attributes["llm.error.recovered"] is True
+
+
+@pytest.mark.parametrize("call", WHOLE)
+def test_a_retry_that_succeeds_marks_the_span_around_the_attempts(observed, provider, call):
+    tracer = observed.tracer_provider.get_tracer("application")
+    with tracer.start_as_current_span("request"):
+        call(ANTHROPIC, provider([Reply(status=503), Reply(json=whole(ANTHROPIC))]).url, num_retries=1)
+    around = {span.name: span for span in observed.spans()}["request"]
+    assert around.attributes["llm.error.recovered"] is True
+
+
+@pytest.mark.parametrize("finish", ["end_turn", "refusal"])
+def test_a_call_after_a_call_that_failed_recovers_nothing(observed, provider, finish):
+    tracer = observed.tracer_provider.get_tracer("application")
+    url = provider([error(ANTHROPIC, 400, "invalid_request_error"), Reply(json=whole(ANTHROPIC, finish=finish))]).url
+    with tracer.start_as_current_span("request"):
+        raising(plain, ANTHROPIC, url)
+        plain(ANTHROPIC, url)
+    around = {span.name: span for span in observed.spans()}["request"]
+    assert "llm.error.recovered" not in around.attributes
+
+
 # --- Bedrock ---
 
 

@@ -18,6 +18,9 @@ def address_of(url: Any) -> tuple[str | None, int | None]:
 
 @lru_cache(maxsize=64)
 def split_address(url: str) -> tuple[str | None, int | None]:
-    """Host and port of a URL."""
-    split = urlsplit(url)
-    return split.hostname, split.port or _DEFAULT_PORTS.get(split.scheme)
+    """Host and port of a URL; None for what a malformed URL does not tell."""
+    try:
+        split = urlsplit(url)
+        return split.hostname, split.port or _DEFAULT_PORTS.get(split.scheme)
+    except ValueError:  # an odd port or host, which the SDK refuses in its own way
+        return None, None

@@ -6,6 +6,7 @@ A peer is recognised by the dependencies that its instrumentor declares and by t
 import re
 import sys
 from functools import lru_cache
+from types import FrameType
 from typing import Any
 
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
@@ -27,6 +28,22 @@ _AGENT_KINDS = {"openinference.span.kind": frozenset(("AGENT", "CHAIN")),
 
 INFERENCE_SCOPES = ("com.anthropic.sdk.python", "logfire.openai", "logfire.anthropic")
 """Scopes in which every CLIENT span is an inference span, even if its attributes are not set yet."""
+
+_LATE = (
+    ("openinference.instrumentation.litellm", re.compile("")),
+    ("openinference.instrumentation.llama_index", re.compile(
+        r"(?!\w*(?:Engine|Agent|Workflow)\.)\w+\.(?:a?(?:stream_)?(?:chat|complete)|_?a?_?get_\w*(?:text|query)_embeddings?)$")),
+    ("openinference.instrumentation.haystack", re.compile(
+        r"(?:\w*Generator\w*\.run(?:_async)?|CreateEmbeddings)$")),
+)  # fmt: skip
+"""Instrumentations of frameworks that say only at the end of a span that it is one of a model call: the beginning of the
+scope, and the names of these spans."""
+_LAZY = {"llama-index-core": "llama_index."}
+"""Frameworks that send the request of a stream with its first chunk: the distribution, and the beginning of their modules."""
+_FRAMES = 48
+"""How many callers of a call are looked at."""
+_REQUEST_TYPE = "llm.request.type"
+"""What OpenLLMetry sets instead of `gen_ai.operation.name` for some frameworks."""
 
 WITHOUT_DURATION = ("openinference.",)
 """Modules of instrumentors that do not record `gen_ai.client.operation.duration`."""
@@ -57,9 +74,14 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
     operation = attributes.get(semconv.OPERATION)
     if operation is not None:
         return operation in MODEL_OPERATIONS or operation == own_operation
-    if attributes.get(_OPENINFERENCE_KIND) == "LLM":
+    if attributes.get(_OPENINFERENCE_KIND) == "LLM" or attributes.get(_REQUEST_TYPE) in MODEL_OPERATIONS:
         return True
-    return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span)
+    return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span) or _tells_late(scope, span)
+
+
+def is_of_a_call(span: Span) -> bool:
+    """Whether the span represents a model call, of a peer or of llm-errors."""
+    return _scope(span) == semconv.SCOPE or is_inference(span)
 
 
 def is_agent(span: Span) -> bool:
@@ -91,6 +113,28 @@ def _is_openlit(scope: str, span: Any) -> bool:
     """OpenLIT sets the attributes of its span after the call, but the name of the span begins with the operation."""
     name = getattr(span, "name", "") or ""
     return scope.startswith("openlit") and name.partition(" ")[0] in MODEL_OPERATIONS
+
+
+def _tells_late(scope: str, span: Span) -> bool:
+    """Whether the name of a framework's span says that it is one of a model call."""
+    names = next((names for start, names in _LATE if scope.startswith(start)), None)
+    return names is not None and names.match(getattr(span, "name", "") or "") is not None
+
+
+def is_lazy_stream() -> bool:
+    """Whether a framework sends the request of a stream although its span, of a peer, is not current any more."""
+    return any(active(distribution)[0] and _is_called_from(package) for distribution, package in _LAZY.items())
+
+
+def _is_called_from(package: str) -> bool:
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(_FRAMES):
+        if frame is None:
+            return False
+        if str(frame.f_globals.get("__name__", "")).startswith(package):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def active(distribution: str) -> tuple[bool, bool]:

@@ -39,6 +39,7 @@ class Recorder:
         self._settings, self._metrics, self._log = settings, metrics, log
         self.open, self.leave = spans_of.open, spans_of.leave
         self.agent_span, self.open_on, self.recovered = spans.agent_span, spans_of.open_on, spans.recovered
+        self.enclosing_span = spans.enclosing_span
         self._hook, self._own_rules = hook, own_rules
         self._redaction = redact_credentials if settings.capture_message == FULL else redact
 

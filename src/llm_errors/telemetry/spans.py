@@ -65,7 +65,7 @@ class Spans:
             return None
         scope = Scope()
         try:
-            peer, scope.measured = peers.active(info.distribution)
+            peer, scope.measured = _peer(info)
             current = trace.get_current_span(context)
             if current is not trace.INVALID_SPAN:
                 scope.around = _around(current)
@@ -117,6 +117,15 @@ class Spans:
             scope.token = None  # the token would keep the whole context alive until a stream ends
 
 
+def _peer(info: CallInfo) -> tuple[bool, bool]:
+    """Whether a peer creates the span of the call, and whether one records its duration."""
+    found, duration = peers.active(info.distribution)
+    if info.around:
+        outer, outer_duration = peers.active(info.around)
+        found, duration = found or outer, duration or outer_duration
+    return found or (info.stream and peers.is_lazy_stream()), duration
+
+
 def _is_suppressed(context: Context) -> bool:
     """Whether instrumentation is suppressed, other than by a peer that suppresses only other instrumentations."""
     suppressed = context.get(_SUPPRESSED) or context.get(_SUPPRESSED_PLAIN)  # the check of `is_instrumentation_enabled`
@@ -129,8 +138,14 @@ def agent_span(scope: Scope | None = None) -> Span | None:
     return around if around is not None and peers.is_agent(around) else None
 
 
+def enclosing_span() -> Span | None:
+    """The current span, if it is none of a model call: it encloses the attempts of which one was successful."""
+    around = trace.get_current_span()
+    return around if around.is_recording() and not peers.is_of_a_call(around) else None
+
+
 def recovered(agent: Span, handled: bool) -> None:
-    """Write on the span of an agent whether a failure was followed by a success."""
+    """Write on the span around model calls whether a failure was followed by a success."""
     if agent.is_recording():
         agent.set_attribute(semconv.ERROR_RECOVERED, handled)
 

@@ -73,7 +73,8 @@ _STREAMS = (
 _FOLLOWED = frozenset(name for _, name, _, _ in _STREAMS)
 _HTTP = "litellm.llms.custom_httpx.http_handler"
 _BEGUN = "_llm_errors_begun"
-"""The attribute of litellm's record of a call that says that the call was observed."""
+"""The attribute of litellm's record of a call that says that the call was observed: true if an attempt failed."""
+_METADATA = ("metadata", "litellm_metadata")
 
 
 class LiteLlm(Adapter):
@@ -150,11 +151,11 @@ class Requests(NestedCalls):
         return enters
 
     def named(self, info: CallInfo) -> CallInfo:
-        """An SDK call to a host that nobody knows: litellm knows whose it is."""
+        """An SDK call is part of a call of litellm, which knows whose host it is if nobody else does."""
         vendor = "" if providers.provider_of_host(info.address, info.port) else _vendor(self._record)
         known = providers.provider(vendor)
         provider = known.name if known is not None else vendor
-        return info._replace(provider=provider) if provider else info
+        return info._replace(provider=provider or info.provider, around="litellm")
 
     def sent(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """litellm sends a request with its HTTP handler."""
@@ -172,15 +173,26 @@ class Requests(NestedCalls):
 class ModelCall:
     """One call of a function of litellm, which ends when the function returns a result or a stream, or raises."""
 
-    __slots__ = ("_api", "_generation", "_model", "_observed", "_record", "_started", "_stream", "requests")
+    __slots__ = (
+        "_api",
+        "_generation",
+        "_model",
+        "_observed",
+        "_record",
+        "_replaces",
+        "_started",
+        "_stream",
+        "requests",
+    )
 
     def __init__(self, edge: Edge, api: Api, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         asynchronous = edge.target.attribute != api.name
         self._observed, self._api, self._generation = edge, api, Process.generation
         self._model = text(kwargs.get("model") or (args[api.model] if len(args) > api.model else ""), 256)
         self._record, self._stream = kwargs.get("litellm_logging_obj"), bool(kwargs.get("stream"))
+        self._replaces = _follows_a_failure(self._record, kwargs)
         if self._record is not None:
-            vars(self._record)[_BEGUN] = True
+            vars(self._record).setdefault(_BEGUN, False)
         self.requests = Requests(api.name if asynchronous else "", self._record)
         self._started = perf_counter()
 
@@ -195,26 +207,41 @@ class ModelCall:
     def returned(self, result: Any) -> None:
         """The function returned an answer or a stream, or a coroutine that its async twin awaits.
 
-        If an SDK was called, it has reported the call.
+        If an SDK was called, it has reported the call. If an attempt before this one failed, the span around both attempts
+        says that the failure is handled.
         """
-        if self.requests.began or isinstance(result, Coroutine):
+        if isinstance(result, Coroutine):
             return
-        call = self._late()
+        failed = self.requests.failed if self.requests.began else self._report(result)
+        recorder = self._observed.recorder
+        # A stream may still fail.
+        span = recorder.enclosing_span() if self._replaces and not failed and not self._stream else None
+        if span is not None:
+            recorder.recovered(span, True)
+
+    def _report(self, result: Any) -> bool:
+        """Report what litellm itself received; whether it is a failure."""
+        call, failed = self._late(), False
         if call is None:
-            return
+            return failed
         try:
             if not _FOLLOWED.isdisjoint(c.__name__ for c in type(result).__mro__):
                 self._follow(call, result)
             elif hasattr(result, "__next__") or hasattr(result, "__anext__"):
                 call.settle(Answer())  # a stream of an unknown class: it began, and more is not seen
             else:
-                call.settle(self._answer(result, call.info.dialect))
+                answer = self._answer(result, call.info.dialect)
+                failed = answer.suspicion is not None
+                call.settle(answer)
         finally:
             call.leave()
+        return failed
 
     def failed(self, exc: BaseException) -> None:
         """The function raised. If an SDK call failed before, it has reported the failure."""
         inner = self.requests.began
+        if self._record is not None:
+            vars(self._record)[_BEGUN] = True
         if inner and (self.requests.failed or exceptions.is_cancellation(exc)):
             return
         call = self._late()
@@ -261,6 +288,13 @@ class ModelCall:
             return None
         said = judged(self._api.reader, exceptions.loaded_body(self.requests.response), body, dialect).suspicion
         return None if said is None else replace(said, channel="thrown", exceptions=chain)
+
+
+def _follows_a_failure(record: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether an attempt replaces one that failed: by litellm's record of the call, or by what a router tells it."""
+    if kwargs.get("fallback_depth") or (record is not None and vars(record).get(_BEGUN)):
+        return True
+    return any(bool(field(kwargs.get(name), "previous_models")) for name in _METADATA)
 
 
 def model_call(edge: Edge, original: Function) -> Function:
