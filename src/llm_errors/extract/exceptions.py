@@ -174,6 +174,8 @@ def _body(exc: BaseException) -> Any:
     response = field(exc, "response")
     if isinstance(response, Mapping):
         return response
+    if number(field(exc, "error_code")) is not None:  # qianfan
+        return {name: field(exc, name) for name in ("error_code", "error_msg")}
     return loaded_body(response) if response is not None else _streamed_text(exc)
 
 
@@ -215,7 +217,8 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
     code = field(exc, "code")
     if callable(code):  # grpc: code() gives an enumeration member
         code = field(_called(exc, "code"), "name")
-    found = (printable(text(value, 64)) for value in (code, field(exc, "type"), field(exc, "status")))
+    of_grpc = field(field(exc, "grpc_status_code"), "name")  # google.api_core
+    found = (printable(text(value, 64)) for value in (code, field(exc, "type"), field(exc, "status"), of_grpc))
     return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal() and c not in bodies.NO_CODES))
 
 

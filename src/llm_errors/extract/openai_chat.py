@@ -34,6 +34,8 @@ NATURAL = frozenset(
         "end_turn",
         "end_of_turn",
         "end_of_message",
+        "end_of_text",
+        "stop_sequence_reached",
         "stop_sequence",
         "tool_calls",
         "tool_use",

@@ -54,5 +54,119 @@ DASHSCOPE: Final = (
     _raised("dashscope", "unavailable", E.SERVER, "unavailable", "ServiceUnavailableError"),
     _raised("dashscope", "timeout", E.TIMEOUT, "other", "TimeoutException"),
 )
+WATSONX: Final = (
+    _raised("ibm_watsonx_ai", "key", E.AUTH, "missing_key", "NoWMLCredentialsProvided"),
+    _raised("ibm_watsonx_ai", "key.invalid", E.AUTH, "invalid_key", "InvalidCredentialsError AuthenticationError"),
+    _raised(
+        "ibm_watsonx_ai",
+        "denied",
+        E.AUTH,
+        "permission_denied",
+        "ForbiddenActionForPlan ForbiddenActionForGitBasedProject GovCloudEnvironmentConsentError",
+    ),
+    _raised(
+        "ibm_watsonx_ai",
+        "resource",
+        E.NOT_FOUND,
+        "resource",
+        "ResourceIdByNameNotFound ResourceByNameNotFound MissingWMLComponent",
+    ),
+    _raised("ibm_watsonx_ai", "model", E.NOT_FOUND, "model", "MissingFoundationModel"),
+    _raised("ibm_watsonx_ai", "rate", E.RATE_LIMITED, "requests", "ExceededLimitOfAPICalls"),
+    _raised("ibm_watsonx_ai", "timeout", E.TIMEOUT, "read", "ReadingDataTimeoutError"),
+    _raised("ibm_watsonx_ai", "data", E.TRANSPORT, "stream_cut", "DataStreamError"),
+    _raised("ibm_watsonx_ai", "tool", E.TOOL_PROTOCOL, "schema_mismatch", "MissingToolRequiredProperties"),
+    _raised(
+        "ibm_watsonx_ai",
+        "unsupported",
+        E.BAD_REQUEST,
+        "unsupported",
+        "UnsupportedOperation NoVirtualDeploymentSupportedForICP WrongEnvironmentVersion CannotInstallLibrary",
+    ),
+    # What is left are arguments that the SDK refuses.
+    _raised(
+        "ibm_watsonx_ai",
+        "parameter",
+        E.BAD_REQUEST,
+        "invalid_parameter",
+        "MissingValue MissingMetaProp NotUrlNorID UnexpectedType MissingArgument CannotAutogenerateBedrockUrl"
+        " WrongMetaProps CannotSetProjectOrSpace WrongLocationProperty WrongFileLocation EmptyDataSource"
+        " SpaceIDandProjectIDCannotBeNone ParamOutOfRange InvalidMultipleArguments ValidationError InvalidValue"
+        " PromptVariablesError MissingExtension LoadingDocumentError MultipleResourceIdByNameFound"
+        " VectorStoreSerializationError",
+    ),
+)
+_QIANFAN_CODES: Final = (
+    ("server", E.SERVER, "internal", "1 336000 500000"),
+    ("unavailable", E.SERVER, "unavailable", "2"),
+    ("overloaded", E.SERVER, "overloaded", "336100"),
+    ("unsupported", E.BAD_REQUEST, "unsupported", "3 336101"),
+    ("rate", E.RATE_LIMITED, "requests", "4 18 336501"),
+    ("rate.tokens", E.RATE_LIMITED, "tokens", "336502"),
+    ("rate.daily", E.RATE_LIMITED, "daily_quota", "17"),
+    ("quota", E.CALL_BUDGET, "insufficient_quota", "19"),
+    ("denied", E.AUTH, "permission_denied", "6 336004"),
+    ("key", E.AUTH, "invalid_key", "13 14 110"),
+    ("key.expired", E.AUTH, "expired", "111"),
+    ("app", E.NOT_FOUND, "resource", "15"),
+    ("model", E.NOT_FOUND, "model", "336005"),
+    ("parameter", E.BAD_REQUEST, "invalid_parameter", "100 336001 336002 336003 336104 336105"),
+    # Of the API's own table of errors: the text is too long, or unsafe.
+    ("context", E.BAD_REQUEST, "context_overflow", "336007 336103"),
+)
+"""The numbers of qianfan's `consts.APIErrorCode`."""
+QIANFAN: Final = (
+    *(
+        Rule(f"qianfan.code.{row_id}", error_class, reason, codes=words(codes), exceptions=words("qianfan.APIError"))
+        for row_id, error_class, reason, codes in _QIANFAN_CODES
+    ),
+    _raised("qianfan", "key", E.AUTH, "invalid_key", "AuthError"),
+    _raised("qianfan", "key.expired", E.AUTH, "expired", "AccessTokenExpiredError BearerTokenExpiredError"),
+    _raised(
+        "qianfan",
+        "parameter",
+        E.BAD_REQUEST,
+        "invalid_parameter",
+        "InvalidArgumentError ArgumentNotFoundError ValidationError QianfanRequestError FileSizeOverflow",
+    ),
+    _raised("qianfan", "unsupported", E.BAD_REQUEST, "unsupported", "NotImplmentError"),
+    _raised("qianfan", "timeout", E.TIMEOUT, "other", "RequestTimeoutError"),
+    _raised("qianfan", "server", E.SERVER, "other", "RequestError InternalError APIError"),
+)
+ALEPH_ALPHA: Final = (
+    _raised("aleph_alpha_client", "quota", E.CALL_BUDGET, "insufficient_quota", "QuotaError"),
+    _raised("aleph_alpha_client", "busy", E.SERVER, "overloaded", "BusyError"),
+)
+REPLICATE: Final = (
+    Rule("replicate.model", E.SERVER, "model_error", exceptions=words("replicate.ModelError")),
+    _raised("replicate", "error", E.SERVER, "other", "ReplicateError"),
+    Rule("replicate.unsafe", E.OUTPUT_BLOCKED, "safety", finish=words("failed"), says=("nsfw", "flagged as sensitive")),
+)
+ZHIPU: Final = tuple(
+    row
+    for sdk in ("zai", "zhipuai")
+    for row in (
+        _raised(sdk, "key", E.AUTH, "invalid_key", "APIAuthenticationError"),
+        _raised(sdk, "rate", E.RATE_LIMITED, "requests", "APIReachLimitError"),
+        _raised(sdk, "server", E.SERVER, "internal", "APIInternalError"),
+        _raised(sdk, "overloaded", E.SERVER, "overloaded", "APIServerFlowExceedError"),
+        _raised(sdk, "request", E.BAD_REQUEST, "invalid_parameter", "APIRequestFailedError"),
+    )
+)
+GOOGLE: Final = (
+    _raised("google.generativeai", "blocked", E.PROMPT_BLOCKED, "safety", "BlockedPromptException"),
+    _raised("google.generativeai", "stopped", E.OUTPUT_BLOCKED, "other", "StopCandidateException"),
+    _raised("google.generativeai", "broken", E.TRANSPORT, "stream_cut", "BrokenResponseError IncompleteIterationError"),
+)
 
-ROWS: Final = (*VOYAGE, *AI21, *DASHSCOPE)
+ROWS: Final = (
+    *VOYAGE,
+    *AI21,
+    *DASHSCOPE,
+    *WATSONX,
+    *QIANFAN,
+    *ALEPH_ALPHA,
+    *REPLICATE,
+    *ZHIPU,
+    *GOOGLE,
+)

@@ -2,12 +2,14 @@
 
 from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.ai21 import Ai21
+from llm_errors.instrument.adapters.aleph_alpha import AlephAlpha
 from llm_errors.instrument.adapters.azure_inference import AzureInference
 from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.claude_agent import ClaudeAgent
 from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.dashscope import Dashscope
 from llm_errors.instrument.adapters.frameworks import Framework
+from llm_errors.instrument.adapters.gapic import Gapic
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
 from llm_errors.instrument.adapters.google_live import GoogleLive
@@ -15,10 +17,13 @@ from llm_errors.instrument.adapters.huggingface import HuggingFace
 from llm_errors.instrument.adapters.litellm import LiteLlm
 from llm_errors.instrument.adapters.ollama import Ollama
 from llm_errors.instrument.adapters.openai_sockets import OpenAISockets
+from llm_errors.instrument.adapters.qianfan import Qianfan
+from llm_errors.instrument.adapters.replicate import Replicate
 from llm_errors.instrument.adapters.speakeasy import Speakeasy
 from llm_errors.instrument.adapters.stainless import Stainless
 from llm_errors.instrument.adapters.stainless_copies import StainlessCopies
 from llm_errors.instrument.adapters.voyageai import VoyageAi
+from llm_errors.instrument.adapters.watsonx import Watsonx
 from llm_errors.instrument.adapters.xai import XaiSdk
 from llm_errors.instrument.protocol import Adapter
 from llm_errors.providers import OBSERVED
@@ -44,6 +49,11 @@ FAMILIES: dict[str, type[Adapter]] = {
     "litellm": LiteLlm,
     "claude_agent": ClaudeAgent,
     "xai": XaiSdk,
+    "gapic": Gapic,
+    "watsonx": Watsonx,
+    "replicate": Replicate,
+    "qianfan": Qianfan,
+    "aleph_alpha": AlephAlpha,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in OBSERVED)

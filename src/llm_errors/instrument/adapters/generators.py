@@ -4,7 +4,7 @@ A lazy generator sends the request at its first step, where the call begins. One
 is not a call.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -52,7 +52,9 @@ lazy, lazy_async = lazy_when(_asked), lazy_when_async(_asked)
 """The wrappers of functions whose argument `stream` decides."""
 
 
-async def lazily(edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncIterator[Any]:
+async def lazily(
+    edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> AsyncGenerator[Any, None]:
     """The stream of a coroutine function that returns an async generator. The request is sent at the first step."""
     call = edge.begin(args, kwargs)
     async with aclosing(await original(*args, **kwargs)) as inner:
@@ -81,53 +83,78 @@ async def _after(first: list[Any], rest: Any) -> AsyncIterator[Any]:
         yield chunk
 
 
-def eager(edge: Edge, original: Function) -> Function:
-    """The wrapper of a plain function that sends its request at once.
+def eager_when(streams: Callable[..., bool]) -> Wrap:
+    """The wrapper of a plain function that sends its request at once. `streams` says whether it returns a generator.
 
-    The generator keeps neither the client nor the arguments alive, because an SDK may end a stream when its client is
-    collected.
+    The generator keeps neither the client nor the arguments alive: an SDK may end a stream with its client.
     """
-    whole = WRAPPERS[Kind.CALL](edge, original)
 
-    def streamed(*args: Any, **kwargs: Any) -> Any:
-        call = edge.begin(args, kwargs)
-        if call is None:
-            return original(*args, **kwargs)
-        try:
-            parts = original(*call.first, *call.args, **call.kwargs)
-        except BaseException as exc:
-            quietly("failed", None, call.failed, exc)
-            raise
-        finally:
-            call.leave()
-        call.returned(parts)
-        return call.follow(parts, StreamFinalizer(call))
+    def wrap(edge: Edge, original: Function) -> Function:
+        whole = WRAPPERS[Kind.CALL](edge, original)
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return (streamed if kwargs.get("stream") else whole)(*args, **kwargs)
+        def streamed(*args: Any, **kwargs: Any) -> Any:
+            call = edge.begin(args, kwargs)
+            if call is None:
+                return original(*args, **kwargs)
+            try:
+                parts = original(*call.first, *call.args, **call.kwargs)
+            except BaseException as exc:
+                quietly("failed", None, call.failed, exc)
+                raise
+            finally:
+                call.leave()
+            call.returned(parts)
+            return call.follow(parts, StreamFinalizer(call))
 
-    return wrapper
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return (streamed if streams(*args, **kwargs) else whole)(*args, **kwargs)
+
+        return wrapper
+
+    return wrap
 
 
-def eager_async(edge: Edge, original: Function) -> Function:
+def eager_when_async(streams: Callable[..., bool]) -> Wrap:
     """The same for a coroutine function."""
-    whole = WRAPPERS[Kind.ASYNC_CALL](edge, original)
 
-    async def streamed(*args: Any, **kwargs: Any) -> Any:
-        call = edge.begin(args, kwargs)
-        if call is None:
-            return await original(*args, **kwargs)
-        try:
-            parts = await original(*call.first, *call.args, **call.kwargs)
-        except BaseException as exc:
-            quietly("failed", None, call.failed, exc)
-            raise
-        finally:
-            call.leave()
-        call.returned(parts)
-        return call.follow_async(parts, StreamFinalizer(call))
+    def wrap(edge: Edge, original: Function) -> Function:
+        whole = WRAPPERS[Kind.ASYNC_CALL](edge, original)
 
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return await (streamed if kwargs.get("stream") else whole)(*args, **kwargs)
+        async def streamed(*args: Any, **kwargs: Any) -> Any:
+            call = edge.begin(args, kwargs)
+            if call is None:
+                return await original(*args, **kwargs)
+            try:
+                parts = await original(*call.first, *call.args, **call.kwargs)
+            except BaseException as exc:
+                quietly("failed", None, call.failed, exc)
+                raise
+            finally:
+                call.leave()
+            call.returned(parts)
+            return call.follow_async(parts, StreamFinalizer(call))
+
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return await (streamed if streams(*args, **kwargs) else whole)(*args, **kwargs)
+
+        return wrapper
+
+    return wrap
+
+
+eager, eager_async = eager_when(_asked), eager_when_async(_asked)
+"""The wrappers of functions whose argument `stream` decides."""
+
+
+def stepping(edge: Edge, original: Function) -> Function:
+    """The wrapper of an async generator function, which sends its request at the first step."""
+
+    async def opened(*args: Any, **kwargs: Any) -> Any:
+        return original(*args, **kwargs)
+
+    async def wrapper(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        async with aclosing(lazily(edge, opened, args, kwargs)) as parts:
+            async for chunk in parts:
+                yield chunk
 
     return wrapper

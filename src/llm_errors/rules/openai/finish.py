@@ -24,15 +24,15 @@ def _in_both_cases(rows: Iterable[Rule]) -> Iterator[Rule]:
 _OWN: Final = (
     _finish("length", E.TRUNCATED, "max_tokens",
             "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"
-            " out_of_tokens STOP_REASON_LENGTH"),
+            " out_of_tokens maximum_tokens STOP_REASON_LENGTH"),
     _finish("length.reasoning", E.TRUNCATED, "reasoning_tokens",
             "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"
-            " out_of_tokens STOP_REASON_LENGTH",
+            " out_of_tokens maximum_tokens STOP_REASON_LENGTH",
             facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window",
-            "model_length model_context_window_exceeded context_length_exceeded context_window"),
+            "model_length model_context_window_exceeded context_length_exceeded context_window token_limit"),
     # vLLM stops an answer that repeats itself; a limit of messages is not a limit of tokens.
-    _finish("other", E.TRUNCATED, "other", "repetition max_messages"),
+    _finish("other", E.TRUNCATED, "other", "repetition max_messages time_limit"),
     # A run of an assistant stops at the limits that were set for it.
     _finish("budget", E.CALL_BUDGET, "token_limit", "max_prompt_tokens"),
     _finish("expired", E.TIMEOUT, "provider", "run_expired expired"),
@@ -47,7 +47,7 @@ _OWN: Final = (
     _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "function_call_filter malformed_tool_use"),
     _finish("resource", E.SERVER, "overloaded", "insufficient_system_resource"),
     _finish("network", E.SERVER, "upstream", "network_error"),
-    _finish("abort", E.SERVER, "other", "abort aborted"),
+    _finish("abort", E.SERVER, "other", "abort aborted cancelled canceled"),
     _finish("error", E.SERVER, "other", "error ERROR failed run_failed", generic=True),
 )  # fmt: skip
 

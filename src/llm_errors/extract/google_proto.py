@@ -1,0 +1,54 @@
+"""Answers of Google's generated clients, which are protocol buffers: enumerations become names."""
+
+from itertools import islice
+from typing import Any
+
+from llm_errors.extract.fields import field, number
+from llm_errors.extract.google import GenerateContentReader
+from llm_errors.extract.reshaped import Reshaped
+
+_CANDIDATES, _PARTS = 8, 64
+"""How many candidates, and parts of one, are looked at. A slice of them would be messages without names."""
+
+
+def _shape(result: Any) -> Any:
+    candidates = field(result, "candidates")
+    if candidates is None:
+        return None
+    used = field(result, "usage_metadata")
+    feedback = field(result, "prompt_feedback")
+    blocked = _name(field(feedback, "block_reason"))
+    return {
+        "candidates": [_candidate(candidate) for candidate in islice(candidates, _CANDIDATES)],
+        "prompt_feedback": {"block_reason": blocked} if blocked else None,
+        "usage_metadata": {
+            name: number(field(used, name)) for name in ("prompt_token_count", "candidates_token_count")
+        },
+        "model_version": field(result, "model_version"),
+    }
+
+
+def _candidate(candidate: Any) -> dict[str, Any]:
+    parts = field(field(candidate, "content"), "parts") or ()
+    return {
+        "finish_reason": _name(field(candidate, "finish_reason")),
+        "content": {"parts": [_part(part) for part in islice(parts, _PARTS)]},
+    }
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """The one field that is set; of anything but text, that it is there is enough."""
+    kind = type(part).pb(part).WhichOneof("data")
+    return {} if kind is None else {kind: part.text if kind == "text" else {"name": kind}}
+
+
+def _name(member: Any) -> str | None:
+    """The name of a member of an enumeration, of which 0 means that there is none. A member that is not known has no name."""
+    value = number(member)
+    if not value:
+        return None
+    name = field(member, "name")
+    return name if isinstance(name, str) else f"UNKNOWN_{value}"
+
+
+PROTO = Reshaped(GenerateContentReader(), _shape, _shape)

@@ -1,0 +1,157 @@
+"""Answers of SDKs of one vendor each, in the shape of a chat completion: watsonx, Qianfan, Aleph Alpha, Replicate."""
+
+from typing import Any
+
+from llm_errors.extract.answer import Answer, suspect
+from llm_errors.extract.data import DataReader, EventCount
+from llm_errors.extract.fields import field, is_object, items, number, text
+from llm_errors.extract.openai_chat import ChatReader
+from llm_errors.extract.reshaped import Reshaped, chat
+
+_CHAT = ChatReader()
+_UNFINISHED = "not_finished"
+
+
+def _watsonx(streamed: bool) -> Any:
+    def shape(result: Any) -> Any:
+        first = next(iter(items(result)), result)  # a list of prompts has a list of answers
+        answer = next(iter(items(field(first, "results"))), None)
+        if answer is None:
+            return None
+        finish = text(field(answer, "stop_reason"), 64).lower()
+        used = (number(field(answer, "input_token_count")), number(field(answer, "generated_token_count")))
+        finish = "" if finish == _UNFINISHED else finish
+        said = field(answer, "generated_text")
+        return chat(finish, said, streamed=streamed, usage=used, model=field(first, "model_id"))
+
+    return shape
+
+
+WATSONX = Reshaped(_CHAT, _watsonx(False), _watsonx(True))
+
+
+def _qianfan(streamed: bool) -> Any:
+    def shape(result: Any) -> Any:
+        body = field(result, "body") or result
+        if not is_object(body) or field(body, "choices") is not None:
+            return body if is_object(body) else None
+        if field(body, "result", "function_call") is None:
+            return None
+        used = field(body, "usage")
+        tokens = (number(field(used, "prompt_tokens")), number(field(used, "completion_tokens")))
+        call = field(body, "function_call")
+        shaped = chat(
+            _qianfan_finish(body, streamed),
+            field(body, "result"),
+            tools=[{"function": call}] if call is not None else None,
+            streamed=streamed,
+            usage=tokens,
+            answer_id=field(body, "id"),
+        )
+        if field(body, "need_clear_history") is True:  # the prompt was found unsafe
+            shaped["prompt_filter_results"] = [{"content_filter_results": {"jailbreak": {"filtered": True}}}]
+        return shaped
+
+    return shape
+
+
+def _qianfan_finish(body: Any, streamed: bool) -> str:
+    """The last part of a stream is marked; a whole answer is the last part."""
+    if field(body, "need_clear_history") is True:
+        return "content_filter"
+    finish = text(field(body, "finish_reason"), 64)
+    if finish and finish != "normal":
+        return finish
+    if field(body, "is_truncated") is True:
+        return "length"
+    return "" if streamed and field(body, "is_end") is not True else "stop"
+
+
+QIANFAN = Reshaped(_CHAT, _qianfan(False), _qianfan(True))
+
+
+class _Body:
+    """Reads vectors and ranks of Qianfan, whose responses have a body."""
+
+    def __init__(self, name: str) -> None:
+        self._reader = DataReader(name)
+
+    def whole(self, result: Any) -> Answer:
+        """Read a complete answer."""
+        return self._reader.whole(field(result, "body") or result)
+
+    def chunks(self) -> EventCount:
+        """A new state; these APIs do not stream."""
+        return self._reader.chunks()
+
+
+QIANFAN_DATA, QIANFAN_RESULTS = _Body("data"), _Body("results")
+
+
+def _aleph(result: Any) -> Any:
+    if field(result, "message") is not None:
+        return chat(field(result, "finish_reason"), field(field(result, "message"), "content"))
+    first = next(iter(items(field(result, "completions"))), None)
+    if first is None:
+        return None
+    finish = text(field(first, "finish_reason"), 64)
+    return chat(finish or "stop", field(first, "completion"), model=field(result, "model_version"))
+
+
+def _aleph_chunk(chunk: Any) -> Any:
+    if isinstance(chunk, str):  # the member of an enumeration that ends a chat
+        return chat(text(chunk, 64), None, streamed=True)
+    written = field(chunk, "completion", "content") or field(field(chunk, "function"), "name")
+    return chat(field(chunk, "finish_reason"), written, streamed=True)
+
+
+ALEPH = Reshaped(_CHAT, _aleph, _aleph_chunk)
+
+_FAILED, _CANCELED = "failed", "canceled"
+
+
+class ReplicateReader:
+    """Reads predictions by their status, and what `run` returns of one that has succeeded."""
+
+    def whole(self, result: Any) -> Answer:
+        """Read a prediction. One that is still running is a job that was accepted."""
+        status = text(field(result, "status"), 32)
+        if status == _FAILED:
+            said = text(field(result, "error"))
+            failed = suspect("openai", "unnatural_finish", finish_reason=status, message=said)
+            return Answer(failed, id=text(field(result, "id"), 256), finish_reasons=(status,))
+        return Answer(id=text(field(result, "id"), 256), finish_reasons=(status,) if status == "succeeded" else ())
+
+    def chunks(self) -> "ReplicateChunks":
+        """A new state for a streamed answer."""
+        return ReplicateChunks()
+
+
+class ReplicateChunks:
+    """The state of one stream of events, of which the last one says that it is done, and why."""
+
+    __slots__ = ("_content", "_reason", "done")
+
+    def __init__(self) -> None:
+        self.done = self._content = False
+        self._reason = ""
+
+    def chunk(self, chunk: Any) -> bool:
+        """Look at one event, or at one part of the output."""
+        kind = text(field(chunk, "event"), 16)
+        self._content = self._content or kind in ("", "output")
+        if kind == "done":
+            self.done = True
+            self._reason = next((word for word in ("error", _CANCELED) if word in text(field(chunk, "data"), 256)), "")
+        return self.done
+
+    def end(self) -> Answer:
+        """An unhealthy reason first, then nothing at all, then a missing end."""
+        if self._reason:
+            return Answer(suspect("openai", "unnatural_finish", finish_reason=self._reason))
+        if not self._content:
+            return Answer(suspect("openai", "empty"))
+        return Answer(None if self.done else suspect("openai", "no_end"))
+
+
+REPLICATE = ReplicateReader()
