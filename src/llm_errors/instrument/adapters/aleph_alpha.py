@@ -28,6 +28,8 @@ _STREAMS = (("complete_with_streaming", "text_completion"), ("chat_with_streamin
 class AlephAlpha(Methods):
     """The adapter of the clients. Embeddings in batches call one of these methods for each batch."""
 
+    only_models = False  # some of the modules to patch belong to an HTTP or cloud library that others import, too
+
     methods = (
         *(
             Method(_MODULE, owner, name, kind, operation, reader, False, 1)

@@ -27,6 +27,8 @@ _CLIENTS = (
 class AzureInference(Methods):
     """The adapter of azure-ai-inference's clients."""
 
+    only_models = False  # some of the modules to patch belong to an HTTP or cloud library that others import, too
+
     methods = tuple(
         Method(module, owner, name, kind, operation, reader)
         for module, kind in ((_SYNC, Kind.CALL), (_ASYNC, Kind.ASYNC_CALL))

@@ -51,6 +51,8 @@ def _retried(edge: Edge, original: Function) -> Function:
 class Gapic(Adapter):
     """The adapter of the generated clients of one API."""
 
+    only_models = False  # some of the modules to patch belong to an HTTP or cloud library that others import, too
+
     def targets(self) -> Iterator[Target]:
         """The methods of the clients, sync and async; the decision on retries; the steps of streams."""
         versions, module, service = _SERVICES[self.row.package]
