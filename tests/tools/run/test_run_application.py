@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from tests.tools.run.conftest import CLASSES, PATIENCE, SAID, calls
+from tests.tools.run.conftest import APPS, CLASSES, PATIENCE, SAID, calls
 
 OUTPUT = "asked: how are you\n" + "\n".join(SAID) + "\n"
 ERRORS = "to standard error\n"
@@ -44,6 +44,18 @@ def test_a_script_is_reported_after_its_own_output(start, model):
     assert 'id = "unknown.' in report
     assert "owning team (page)" in report
     assert re.search(r"^ +content_filter 1 in_band$", report, re.M)
+
+
+def test_providers_that_the_application_sets_in_its_code_work_as_without_us_and_report_here_too(start, model):
+    command = [sys.executable, str(APPS / "in_code.py"), model.url]
+    alone = finish(start(*command))
+    model.requests.clear()
+    code, out, err = finish(start(*command, options=[]))
+    assert (code, out) == alone[:2]
+    assert "shop 4" in out
+    before, mark, report = err.partition("\nllm-errors run: ")
+    assert (before, mark) == (alone[2], "\nllm-errors run: ")
+    assert rows(report) == CLASSES
 
 
 @pytest.mark.parametrize("how", ["exit", "crash", "kill", "raise"])

@@ -37,8 +37,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         help="run an application and show how its LLM calls fail; needs no backend",
         description="Runs a command under opentelemetry-instrument and reports its LLM calls on standard error when it"
         " ends. Exporters that are configured in the environment keep working. The exit code is the command's own."
-        " OpenTelemetry providers that the application sets in its own code are ignored, as OpenTelemetry does wherever"
-        " opentelemetry-instrument has set some before.",
+        " OpenTelemetry providers that the application sets in its own code are used as they are, and report here, too.",
         usage="%(prog)s [options] -- COMMAND [ARGUMENT ...]",
     )
     parser.add_argument("--watch", action="store_true", help="show a live table while the command runs")
