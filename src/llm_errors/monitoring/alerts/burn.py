@@ -48,6 +48,10 @@ def _burning(scope: Scope, level: str, burn: Burn) -> str:
     )
 
 
+def _rate(burn: Burn) -> str:
+    return "just over the sustainable rate" if burn.factor == 1 else f"{burn.factor:g} times the sustainable rate"
+
+
 def _unless_faster(scope: Scope, burn: Burn) -> str:
     """Holds back the start of a page while one over a shorter window fires, and then until the short window of its
     own has forgotten that incident: it would page after the repair otherwise."""
@@ -86,10 +90,10 @@ def _service_burn(scope: Scope, burn: Burn) -> Alert:
         PAGE if pages else "LLMAvailabilityBurnTicket",
         View.RELIABILITY,
         burn.severity,
-        f"a service burns its budget at {burn.factor:g} times the allowed rate over {burn.long} and {burn.short}, "
+        f"a service consumes its budget at {_rate(burn)} over {burn.long} and {burn.short}, "
         f"at least {BURN_MINIMUM} bad calls",
         f"{expression}\n{_unless_faster(scope, burn)}" if pages else expression,
-        f"{scope.the_service} burns its error budget at {burn.factor:g} times the allowed rate",
+        f"{scope.the_service} consumes its error budget at {_rate(burn)}",
         f"{SHARE} of the valid calls failed over {burn.long}, and too many still fail over {burn.short}.",
         panel(burn),
         labels=(("window", burn.long),),
@@ -101,12 +105,11 @@ def _model_burn(scope: Scope, burn: Burn) -> Alert:
         "LLMModelBurnTicket",
         View.RELIABILITY,
         "ticket",
-        f"one model burns the budget at {burn.factor:g} times the allowed rate over {burn.long} and {burn.short}, "
+        f"one model consumes the budget at {_rate(burn)} over {burn.long} and {burn.short}, "
         f"at least {BURN_MINIMUM} bad calls",
         _burning(scope, "model", burn),
-        f"{AT_MODEL} fails in {scope.the_service}",
-        f"{SHARE} of the valid calls to this model failed over {burn.long}. "
-        "Other models may carry the service meanwhile.",
+        f"Many calls of {scope.the_service} to {AT_MODEL} fail",
+        f"{SHARE} of the valid calls to this model failed over {burn.long}. Other models may still be serving users.",
         "llm-reliability/Worst models, last hour",
         labels=(("window", burn.long),),
     )

@@ -59,7 +59,7 @@ def _budget(scope: Scope) -> list[Alert]:
             page,
             summary,
             f"The last failed call was seen at {MOMENT}, and none has succeeded since. "
-            "The account's quota or credit is spent: every call fails until someone raises it.",
+            "The account's quota or credit is exhausted: every call fails until someone raises it.",
             LISTED,
         ),
         Alert(
@@ -69,7 +69,7 @@ def _budget(scope: Scope) -> list[Alert]:
             "any CALL_BUDGET with a reason of the run itself",
             "\nor\n".join(tickets),
             summary,
-            "A limit of the run or of the caller's own account stopped a call. Raise it, or find the loop.",
+            "A limit of the run or of the caller's own account stopped a call. Raise the limit, or look for a runaway loop.",
             LISTED,
             keep="10m",
         ),
@@ -81,11 +81,11 @@ def _bad_request(scope: Scope) -> Alert:
         "LLMBadRequests",
         View.CORRECTNESS,
         "ticket",
-        "any BAD_REQUEST but context_overflow",
+        "any BAD_REQUEST except context_overflow",
         _count(scope, promql.one_of(CLASS, (ErrorClass.BAD_REQUEST,)), promql.none_of(REASON, ("context_overflow",))),
         f"{scope.the_service} sends requests that {AT_MODEL} refuses ({THE_REASON})",
         f"{COUNT} call(s) were refused as malformed in the last 5 minutes. "
-        "The request must be repaired; a retry fails alike.",
+        "Fix the request; retrying will fail the same way.",
         LISTED,
         keep="1h",
     )
@@ -98,8 +98,8 @@ def _unknown(scope: Scope) -> Alert:
         "info",
         "any UNKNOWN",
         _count(scope, promql.one_of(CLASS, (ErrorClass.UNKNOWN,))),
-        f"Failures of {AT_MODEL} in {scope.the_service} that no rule could class ({THE_REASON})",
-        "Look at their fingerprints this week, and promote what recurs to a rule.",
+        f"Unclassified failures of {AT_MODEL} in {scope.the_service} ({THE_REASON})",
+        "Review them this week by fingerprint, and add a rule for what recurs.",
         "llm-overview/Unclassified failures by provider and reason",
         keep="24h",
     )
