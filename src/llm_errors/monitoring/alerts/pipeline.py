@@ -19,22 +19,25 @@ def alerts(scope: Scope) -> list[Alert]:
     """A Collector that refuses, fails to send, or fills its queue."""
     pipeline = Pipeline(scope.options)
     count = '{{ printf "%.0f" $value }} item(s) in the last 5 minutes.'
-    lost = "They are lost unless the sender tries again."
+    lost = "They are lost unless the sender retries."
     return [
         _losing(
-            "refused", f"{pipeline.lost_recently('refused')} > 0", f"{_COLLECTOR} refuses telemetry", f"{count} {lost}"
+            "refused",
+            f"{pipeline.lost_recently('refused')} > 0",
+            f"{_COLLECTOR} rejects incoming telemetry",
+            f"{count} {lost}",
         ),
         _losing(
             "send_failed",
             f"{pipeline.lost_recently('send_failed')} > 0",
             f"{_COLLECTOR} fails to send",
-            f"{count} The receiving end refused them for good: they are lost.",
+            f"{count} The receiver rejected them permanently, so they are lost.",
         ),
         _losing(
             "queue",
             f"{pipeline.lost_recently('enqueue_failed')} > 0\nor\n{pipeline.queue} > {QUEUE_FULL}",
             f"{_COLLECTOR} has a full queue",
-            f"More than {QUEUE_FULL:.0%} of the queue is in use, or it has refused items: nothing gets through.",
+            f"More than {QUEUE_FULL:.0%} of the queue is in use, or it has rejected items: the receiver accepts too little.",
         ),
     ]
 
@@ -52,7 +55,7 @@ def _losing(problem: str, expression: str, summary: str, description: str) -> Al
         "a Collector refuses, fails to send or fills its queue (`otelcol_*`)",
         expression,
         summary[0].upper() + summary[1:],
-        f"{description} Alerts and dashboards may be too good to be true.",
+        f"{description} Alerts and dashboards may look better than reality.",
         _QUEUES if problem == "queue" else _COLLECTORS,
         keep="15m",
         labels=(("problem", problem),),
@@ -70,6 +73,6 @@ def _behind(scope: Scope, options: Options) -> Alert:
         "Prometheus misses evaluations of these groups, or they fail",
         "\nor\n".join(f"{sum_by(by, f'increase({metric}{{{group}}}[15m])')} > 0" for metric in metrics),
         "Prometheus {{ $labels.instance }} misses evaluations of {{ $labels.rule_group }}",
-        "The group takes longer than its interval, or its rules fail. LLM alerts come late or not at all meanwhile.",
+        "The group takes longer than its interval, or its rules fail. Until this is fixed, LLM alerts are late or do not fire.",
         _EVALUATION,
     )

@@ -8,7 +8,7 @@ is told per service, because it is the service's SLO that may be blind.
 from llm_errors import semconv
 from llm_errors.monitoring import promql
 from llm_errors.monitoring.alerts._alert import AT_MODEL, SHARE, THE_CLASS, Alert, Scope
-from llm_errors.monitoring.options import CANCELLED, SHARE_CAP, WEEKLY_FACTOR
+from llm_errors.monitoring.options import CANCELLED, SHARE_CAP, WEEKLY_FACTOR, Share
 from llm_errors.monitoring.promql import CLASS, OUTCOME, REASON
 from llm_errors.monitoring.slo import BEFORE_TODAY
 from llm_errors.taxonomy import ErrorClass, View
@@ -47,11 +47,15 @@ def _rising_share(scope: Scope, key: str, recorded: str, before: str, error: str
     """The recorded share above its threshold and not explained by the week before today, or above the cap."""
     share = scope.options.shares[key]
     usual = f"{WEEKLY_FACTOR} * last_over_time({before}[15m]) >= {recorded}"
-    cap = max(share.ratio, SHARE_CAP / 100)
     return (
-        f"(\n  {recorded} > {share.ratio}\n  unless\n  ({usual})\n  or\n  {recorded} > {cap}\n)\n"
+        f"(\n  {recorded} > {share.ratio}\n  unless\n  ({usual})\n  or\n  {recorded} > {_cap(share) / 100:g}\n)\n"
         f"and\n{_enough(scope, key, error, labels)}"
     )
+
+
+def _cap(share: Share) -> float:
+    """The percentage from which on a share fires whatever its mean."""
+    return max(share.percent, SHARE_CAP)
 
 
 def _errors_of(scope: Scope, error_class: str) -> str:
@@ -60,7 +64,7 @@ def _errors_of(scope: Scope, error_class: str) -> str:
 
 def _condition(scope: Scope, key: str, what: str, *, weekly: bool = False) -> str:
     share = scope.options.shares[key]
-    week = f" and three times the mean of the week before today, or over {max(share.percent, SHARE_CAP):g} %"
+    week = f" and three times the mean of the week before today, or over {_cap(share):g} %"
     return f"{what} over {share.percent:g} % of calls in {share.window}{week * weekly}, at least {share.minimum}"
 
 
@@ -73,7 +77,7 @@ def _rate_limits(scope: Scope) -> Alert:
         _condition(scope, key, "RATE_LIMITED") + ", by model",
         _share(scope, key, _errors_of(scope, key), scope.series.by_class),
         f"{AT_MODEL} rate-limits {scope.the_service}",
-        f"{SHARE} of the calls were rate limited: the quota is used up. Slow the callers, route elsewhere or raise it.",
+        f"{SHARE} of the calls were rate limited: the quota is exhausted. Throttle callers, reroute, or raise the quota.",
         "llm-reliability/Rate limited, share of calls by model",
         keep="5m",
     )
@@ -105,8 +109,8 @@ def _tool_protocol(scope: Scope) -> Alert:
         "ticket",
         _condition(scope, key, "TOOL_PROTOCOL") + ", by model",
         _share(scope, key, _errors_of(scope, key), scope.series.by_class),
-        f"{AT_MODEL} breaks the tool protocol of {scope.the_service}",
-        f"{SHARE} of the calls ended in a tool call or structured answer that could not be used.",
+        f"{AT_MODEL} returns unusable tool calls or structured output to {scope.the_service}",
+        f"{SHARE} of the calls ended in a tool call or a structured answer that could not be used.",
         "llm-correctness/Tool protocol and context overflow, share of calls",
         keep="1h",
     )
@@ -121,8 +125,8 @@ def _cancelled(scope: Scope) -> Alert:
         "ticket",
         _condition(scope, CANCELLED, "cancelled calls", weekly=True),
         _rising_share(scope, CANCELLED, s.cancelled_share(window), s.cancelled_share(BEFORE_TODAY), error, s.by_model),
-        f"{scope.the_service} gives up on {AT_MODEL}",
-        f"{SHARE} of the calls were cancelled by the application. Its own deadline may hide a provider that hangs.",
+        f"{scope.the_service} cancels many calls to {AT_MODEL}",
+        f"{SHARE} of the calls were cancelled by the application. Its own deadlines may be hiding a provider that hangs.",
         "llm-reliability/Cancelled, share of calls by model",
         keep="1h",
     )
@@ -130,16 +134,22 @@ def _cancelled(scope: Scope) -> Alert:
 
 def _policy_words(scope: Scope, key: str) -> tuple[str, str, str]:
     if key == ErrorClass.TRUNCATED:
-        text = "Answers end at the token limit: ask for less, or raise the limit."
-        return "LLMTruncatedShareHigh", f"Answers of {AT_MODEL} are cut off in {scope.the_service}", text
-    text = "Availability leaves these out. Look for a new kind of traffic, or for a filter that changed."
-    return "LLMBlockedShareHigh", f"{THE_CLASS} rises at {AT_MODEL} in {scope.the_service}", text
+        text = "Ask for shorter output, or raise the token limit."
+        return "LLMTruncatedShareHigh", f"{scope.the_service} gets truncated answers from {AT_MODEL}", text
+    text = (
+        "Blocked calls do not count against availability. Look for a new kind of traffic, or for a filter that changed."
+    )
+    return (
+        "LLMBlockedShareHigh",
+        f"{THE_CLASS}: {AT_MODEL} blocks many more calls of {scope.the_service} than usual",
+        text,
+    )
 
 
 def _policy_share(scope: Scope, key: str, name: str, summary: str, text: str) -> Alert:
     s, of_class = scope.series, promql.one_of(CLASS, (key,))
-    window = scope.options.shares[key].window
-    now, before = (promql.selector(s.class_share(span), of_class) for span in (window, BEFORE_TODAY))
+    share = scope.options.shares[key]
+    now, before = (promql.selector(s.class_share(span), of_class) for span in (share.window, BEFORE_TODAY))
     panel = {"LLMTruncatedShareHigh": "Truncated, share of calls by model and operation"}
     return Alert(
         name,
@@ -148,7 +158,8 @@ def _policy_share(scope: Scope, key: str, name: str, summary: str, text: str) ->
         _condition(scope, key, key, weekly=True) + ", for 30 min",
         _rising_share(scope, key, now, before, _errors_of(scope, key), s.by_class),
         summary,
-        f"{SHARE} of the calls in the last hour, far more than in the week before today or very many. {text}",
+        f"{SHARE} of the calls in the last hour: over {_cap(share):g} %, or three times the mean of the week before "
+        f"today. {text}",
         f"llm-policy/{panel.get(name, 'Blocked, share of calls by model')}",
         hold="30m",
         labels=((CLASS, key),),
@@ -166,10 +177,11 @@ def _unknown_share(scope: Scope) -> Alert:
         "LLMUnknownShareHigh",
         View.RELIABILITY,
         "page",
-        _condition(scope, key, "UNKNOWN") + ": the SLO may be blind",
+        _condition(scope, key, "UNKNOWN") + ": the SLO may be missing an outage",
         f"{unknown}\n/\n({calls} > 0)\n> {share.ratio}\nand\n{enough} >= {share.minimum}",
-        f"{scope.the_service} fails in ways that no rule can class: its SLO may be blind",
-        f"{SHARE} of the calls ended in UNKNOWN, which burns no budget. Availability may read 100 % in an outage.",
+        f"Unclassified failures in {scope.the_service}: the SLO may be missing an outage",
+        f"{SHARE} of the calls failed as UNKNOWN, which does not consume the error budget. Availability may show 100 % "
+        "during an outage.",
         "llm-overview/Unclassified, share of calls",
         keep="5m",
     )

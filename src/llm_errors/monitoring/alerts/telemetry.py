@@ -37,8 +37,8 @@ def _missing(scope: Scope) -> Alert:
         f"{reported}\nunless on ({scoped}) (\n{promql.indented(successors)}\n)",
         f"No LLM metrics from {scope.the_service} for {MISSING_AFTER_MINUTES} minutes",
         "The service reported within the last day and is silent now: "
-        "stopped, or its exporter or the Collector is down. "
-        "Its other LLM alerts are blind meanwhile.",
+        "it has stopped, or its exporter or the Collector is down. "
+        "Until then its other LLM alerts cannot fire.",
         PANEL,
     )
 
@@ -54,9 +54,9 @@ def _unreadable(scope: Scope) -> list[Alert]:
         for metric, label in ((semconv.CALLS, OUTCOME), (semconv.ERRORS, CLASS))
     ]
     problems = (
-        ("names", [*strange, selector("", *extra, *OTHER_NAMES)], "under names that no rule reads"),
-        ("service", unnamed, "without the name of a service"),
-        ("overflow", overflowed, "without their attributes, since the SDK's limit of attribute sets is passed"),
+        ("names", [*strange, selector("", *extra, *OTHER_NAMES)], "under names that no rule expects"),
+        ("service", unnamed, "without a service name"),
+        ("overflow", overflowed, "without their attributes, because the SDK's limit of attribute sets was exceeded"),
     )
     return [
         Alert(
@@ -66,7 +66,7 @@ def _unreadable(scope: Scope) -> list[Alert]:
             "series arrive without the expected label names, without a service, or overflowed",
             promql.count_by(scope.series.scope, "\nor\n".join(found)),
             f"LLM metrics of {scope.the_service} arrive {words}",
-            f"{COUNT} series cannot be counted. Alerts and dashboards are blind for them.",
+            f"{COUNT} series cannot be counted and are missing from alerts and dashboards.",
             PANEL,
             keep="15m",
             labels=(("problem", problem),),
@@ -83,7 +83,7 @@ def _own_failures(scope: Scope) -> Alert:
         "any `llm_instrumentation_errors_total`",
         f"{scope.series.own_failures} > 0",
         f"llm-errors itself failed in {scope.the_service} ({{{{ $labels.{semconv.PLACE} }}}})",
-        f"{COUNT} failure(s) inside the instrumentation in the last 5 minutes. The calls went on, "
+        f"{COUNT} failure(s) inside the instrumentation in the last 5 minutes. The calls themselves were not affected, "
         "but some of them may be missing from metrics, spans and logs.",
         PANEL,
         keep="24h",
