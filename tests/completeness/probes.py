@@ -83,6 +83,7 @@ def live_turn(value: str) -> Classification | None:
     return of(chunks.end())
 
 
+run_status = _answer(results.RUNS, lambda v: {"status": v})
 gemini_finish = _answer(
     results.GENERATE_CONTENT,
     lambda v: {"candidates": [{"content": {"parts": [{"text": "hi"}]}, "finish_reason": v}]},

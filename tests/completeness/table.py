@@ -65,6 +65,8 @@ _OWN = (
         "openai",
         *_RESPONSES,
         (r"^RealtimeResponse\.status$", probes.realtime_status),
+        (r"^Run\.status$", probes.run_status),
+        (r"^LastError\.code$", probes.code("openai")),
         (r"^RealtimeResponseStatus\.(reason|type)$", probes.realtime_reason),
         beside={
             "InvalidWebhookSignatureError": _WEBHOOK,

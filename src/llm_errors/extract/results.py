@@ -20,17 +20,19 @@ from llm_errors.extract.ollama import OllamaReader
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.extract.openai_realtime import RealtimeReader
 from llm_errors.extract.openai_responses import ResponsesReader
+from llm_errors.extract.openai_runs import RunReader
 
 CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, PAGES, MEDIA = DataReader("data"), DataReader("results"), DataReader("pages"), MediaReader()
-REALTIME, LIVE = RealtimeReader(), LiveReader()
+REALTIME, LIVE, RUNS = RealtimeReader(), LiveReader(), RunReader()
 
 CONVERSE, COHERE, COHERE_V1, OLLAMA = ConverseReader(), CohereReader(), CohereV1Reader(), OllamaReader()
 
 _BY_MARK: tuple[tuple[str, str, Reader], ...] = (
     ("type", "message", MESSAGES),
     ("object", "realtime.response", REALTIME),
+    ("object", "thread.run", RUNS),
 )
 """A field whose value shows what the answer is."""
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (

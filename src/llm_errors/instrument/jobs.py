@@ -4,9 +4,12 @@ The call is counted when it begins. A failure is reported once per job, even if 
 """
 
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from llm_errors.call import CallInfo
+
+if TYPE_CHECKING:
+    from llm_errors.extract.answer import Answer, Chunks, Reader
 
 Kept = TypeVar("Kept")
 LIMIT = 1024
@@ -35,6 +38,49 @@ def is_news(job: str) -> bool:
         return False
     _remember(_told, job, None)
     return True
+
+
+class Once:
+    """Reads the stream of a job that the application resumes. A failure that was reported before is none."""
+
+    def __init__(self, reader: "Reader") -> None:
+        self._reader = reader
+
+    def whole(self, result: Any) -> "Answer":
+        """Read the job."""
+        return _news(self._reader.whole(result))
+
+    def chunks(self) -> "OnceChunks":
+        """A new state for a resumed stream."""
+        return OnceChunks(self._reader.chunks())
+
+
+class OnceChunks:
+    """The state of one resumed stream."""
+
+    __slots__ = ("_chunks",)
+
+    def __init__(self, chunks: "Chunks") -> None:
+        self._chunks = chunks
+
+    @property
+    def done(self) -> bool:
+        """Whether the terminal event was received."""
+        return self._chunks.done
+
+    def chunk(self, chunk: Any) -> bool | None:
+        """Read one chunk."""
+        return self._chunks.chunk(chunk)
+
+    def end(self) -> "Answer":
+        """The answer after the last chunk. A stream that was cut off says nothing about the job."""
+        answer = self._chunks.end()
+        return _news(answer) if self._chunks.done else answer
+
+
+def _news(answer: "Answer") -> "Answer":
+    known = answer.suspicion is not None and bool(answer.id) and not is_news(answer.id)
+    return answer._replace(suspicion=None) if known else answer
 
 
 def _remember(kept: dict[str, Kept], job: str, what: Kept) -> None:

@@ -129,6 +129,12 @@ TURN: Final = (
 )
 """Reasons with which the Live API ends a turn, beside those of `generateContent`."""
 
+JOBS: Final = (
+    _finish("job.failed", E.SERVER, "other", "JOB_STATE_FAILED", generic=True),
+    _finish("job.expired", E.TIMEOUT, "provider", "JOB_STATE_EXPIRED"),
+)
+"""States in which a batch ends. Whether its single requests succeeded is the application's to read."""
+
 # Interactions write the reasons in lower case.
 BLOCK: Final = (
     _block("safety", "safety", "SAFETY safety"),
@@ -193,4 +199,4 @@ LIVE: Final = (
 )  # fmt: skip
 """Phrases of Gemini's Live API, as reports of its users show them. A close code alone says little."""
 
-ROWS: Final = (*CODES, *FINISH, *TURN, *BLOCK, *OTHERS, *LIVE)
+ROWS: Final = (*CODES, *FINISH, *TURN, *JOBS, *BLOCK, *OTHERS, *LIVE)

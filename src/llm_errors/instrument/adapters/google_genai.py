@@ -12,7 +12,8 @@ from llm_errors.extract import glimpse, results
 from llm_errors.extract.answer import Answer, Chunks, Reader
 from llm_errors.extract.fields import field, parsed, text
 from llm_errors.extract.google import DIALECT, GenerateContentChunks
-from llm_errors.instrument.adapters.unusual import refusal
+from llm_errors.extract.google_jobs import OPERATION, state_of
+from llm_errors.instrument.adapters.unusual import poll, poll_async, refusal
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.protocol import Adapter, Kind, Target
 
@@ -71,16 +72,20 @@ def _outline(body: str) -> dict[str, Any]:
 
 
 _GENERATE, _RESULTS = WireReader(results.GENERATE_CONTENT), WireReader(results.RESULTS)
+_OPERATION = WireReader(OPERATION)
 VERBS = {
     "generateContent": ("generate_content", _GENERATE),
     "streamGenerateContent": ("generate_content", _GENERATE),
     "embedContent": ("embeddings", _RESULTS),
     "batchEmbedContents": ("embeddings", _RESULTS),
     "predict": ("generate_content", _RESULTS),
+    "predictLongRunning": ("generate_content", _OPERATION),
 }
 """The verb after the colon in the path of a model call. Token counts, batches, files and caches are not model calls."""
 
 
+_JOBS = (("google.genai.operations", "Operations"), ("google.genai.batches", "Batches"))
+"""Resource classes whose method `get` asks for a long-running operation or a batch."""
 _MODELS = "google.genai.models"
 CONVERTERS = ("_GenerateContentParameters_to_mldev", "_GenerateContentParameters_to_vertex")
 """Functions that convert the caller's arguments to the JSON request, and raise if they cannot."""
@@ -108,6 +113,9 @@ class GoogleGenai(Adapter):
             ("_async_request_once", Kind.ASYNC_ATTEMPT),
         ):
             yield Target(_CLIENT, "BaseApiClient", attribute, kind)
+        for module, owner in _JOBS:
+            yield Target(module, owner, "get", poll, optional=True)
+            yield Target(module, f"Async{owner}", "get", poll_async, optional=True)
         for converter in CONVERTERS:
             yield Target(_MODELS, "", converter, refusal, optional=True)
 
@@ -132,7 +140,14 @@ class GoogleGenai(Adapter):
             address=host,
             port=port,
             reader=reader,
+            background=reader is _OPERATION,
         )
+
+    def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
+        """A long-running operation or a batch that failed as a whole."""
+        answer = state_of(result)
+        info = None if answer.suspicion is None else self._info(instance._api_client, "unknown:predictLongRunning")
+        return None if info is None else (info._replace(model=None, background=False), answer)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
         """A call with arguments that the SDK refuses: unknown to the selected API, or of a wrong type."""

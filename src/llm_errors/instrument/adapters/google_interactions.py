@@ -13,6 +13,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, parsed, text
+from llm_errors.instrument import jobs
 from llm_errors.instrument.adapters.speakeasy import follow
 from llm_errors.instrument.adapters.unusual import poll, poll_async
 from llm_errors.instrument.endpoints import split_address
@@ -69,6 +70,15 @@ class GoogleInteractions(Adapter):
             return None
         answer = results.INTERACTIONS.whole(result)
         return None if answer.suspicion is None else (self._info(instance, None, None), answer)
+
+    def resumed(self, instance: Any, result: Any) -> CallInfo | None:
+        """The stream of a background interaction that the application resumes."""
+        info = self._info(instance, None, None) if hasattr(result, "generator") else None
+        return None if info is None else info._replace(stream=True, reader=jobs.Once(info.reader))
+
+    def follow(self, call: Invocation, result: Any) -> None:
+        """Read the events of a resumed stream."""
+        follow(call, result)
 
     def returned(self, call: Invocation, result: Any) -> None:
         """Judge an interaction, follow a stream, or judge a raw response: now if its body is loaded, else when it is parsed."""

@@ -6,6 +6,7 @@ The adapter receives the answer through `options.post_parser`. The SDK calls it 
 calls, `with_raw_response` and `with_streaming_response`, before its own parse helpers can raise.
 """
 
+import re
 import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field, number, parsed, text
 from llm_errors.extract.llama import LLAMA
 from llm_errors.extract.openai_chat import ChatReader
+from llm_errors.instrument import jobs
 from llm_errors.instrument.adapters import native_span
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
 from llm_errors.instrument.adapters.unusual import poll, poll_async, refresh, refresh_async, refusal
@@ -91,11 +93,20 @@ def expected_of(options: Any) -> Expected:
     return (number(asked.get("n")) or 1) * prompts, told
 
 
+_JOBS = (("responses.responses", "Responses"), ("beta.threads.runs.runs", "Runs"))
+"""Resource classes of openai whose method `retrieve` asks for a background job."""
+_RUNS = ("/runs", "/submit_tool_outputs")
+_RUN = re.compile(r"/threads(?:/[^/]+)?/runs(?:/[^/]+/submit_tool_outputs)?$")
+"""The path of a request that begins or continues the run of an assistant. It contains the id of the thread."""
+
+
 def _endpoint(url: str, sdk: str) -> tuple[str, Reader] | None:
     path = urlsplit(url).path.rstrip("/")
     for ending, own in OWN_PATHS.get(sdk, {}).items():
         if path.endswith(ending):
             return own
+    if path.endswith(_RUNS) and _RUN.search(path):
+        return "invoke_agent", results.RUNS
     parts = path.rsplit("/", 2)
     return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
 
@@ -126,9 +137,10 @@ class Stainless(Adapter):
         for (module, owner), wrap in zip(self._clients[:2], (refresh, refresh_async), strict=True):
             yield Target(module, owner, "_send_with_auth_retry", wrap, optional=True)
         yield Target(base, "BaseClient", "_calculate_nonstreaming_timeout", refusal, optional=True)
-        jobs = f"{self.row.package}.resources.responses.responses"
-        yield Target(jobs, "Responses", "retrieve", poll, optional=True)
-        yield Target(jobs, "AsyncResponses", "retrieve", poll_async, optional=True)
+        for module, resource in _JOBS:
+            where = f"{self.row.package}.resources.{module}"
+            yield Target(where, resource, "retrieve", poll, optional=True)
+            yield Target(where, f"Async{resource}", "retrieve", poll_async, optional=True)
         yield Target(base, "", "finish_api_call_span", native_span.before_span_ends, optional=True)
         yield Target(f"{self.row.package}._tracing", "FirstEnd", "end", native_span.before_body_ends, optional=True)
         yield Target(f"{self.row.package}._streaming", "Stream", "close", Kind.CLOSE)
@@ -201,7 +213,7 @@ class Stainless(Adapter):
             port=port,
             reader=reader,
             native_span=native,
-            background=background,
+            background=background or reader is results.RUNS,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -281,11 +293,25 @@ class Stainless(Adapter):
         raw = exceptions.loaded(field(result, "http_response"))
         if raw is not None:
             result = parsed(raw)
-        if is_stream(result) or field(result, "background") is False:
+        if field(result, "background") is False:
             return None
-        answer = results.RESPONSES.whole(result)
-        info = self._info(field(instance, "_client"), "post", "/responses", None)
-        return None if info is None or answer.suspicion is None else (info, answer)
+        info = self._job(instance)
+        answer = None if info is None else info.reader.whole(result)
+        return None if info is None or answer is None or answer.suspicion is None else (info, answer)
+
+    def resumed(self, instance: Any, result: Any) -> CallInfo | None:
+        """The stream of a background response that the application resumes."""
+        info = self._job(instance) if is_stream(result) else None
+        return None if info is None else info._replace(stream=True, background=False, reader=jobs.Once(info.reader))
+
+    def follow(self, call: Invocation, result: Any) -> None:
+        """Read the events of a resumed stream."""
+        follow(call, result)
+
+    def _job(self, instance: Any) -> CallInfo | None:
+        """The call that began what a resource class asks for: a response, or the run of an assistant."""
+        path = "/threads/runs" if type(instance).__name__.endswith("Runs") else "/responses"
+        return self._info(field(instance, "_client"), "post", path, None)
 
 
 _KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}

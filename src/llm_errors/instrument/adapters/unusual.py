@@ -37,6 +37,19 @@ class Polling(Protocol):
         ...
 
 
+@runtime_checkable
+class Resuming(Protocol):
+    """An adapter of an SDK whose background jobs have a stream that can be resumed."""
+
+    def resumed(self, instance: Any, result: Any) -> CallInfo | None:
+        """The call of a resumed stream; None for any other result."""
+        ...
+
+    def follow(self, call: Any, result: Any) -> None:
+        """Read the chunks of the stream as they pass."""
+        ...
+
+
 def refusal(edge: Edge, original: Function) -> Function:
     """The wrapper of a function that raises if the request is refused."""
 
@@ -64,6 +77,9 @@ def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
     adapter: Any = edge.adapter
     if not edge.patcher.active or not isinstance(adapter, Polling) or not given:
         return
+    if isinstance(adapter, Resuming) and (resumed := adapter.resumed(given[0], result)) is not None:
+        _follow(edge, adapter, resumed, given, result)
+        return
     found = adapter.polled(given[0], result)
     if found is None or not jobs.is_news(found[1].id):
         return
@@ -73,6 +89,16 @@ def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
         call.counted = True  # it was counted when it began
         call.settle(answer)
         call.leave()
+
+
+def _follow(edge: Edge, adapter: Resuming, info: CallInfo, given: Sequence[Any], result: Any) -> None:
+    """The application resumes the stream of a job, whose id is the first argument."""
+    begun = jobs.begun_as(given[1]) if len(given) > 1 and isinstance(given[1], str) else None
+    call = edge.late(info if begun is None else info._replace(model=begun.model), perf_counter())
+    if call is not None:
+        call.counted = True  # it was counted when it began
+        call.leave()
+        adapter.follow(call, result)
 
 
 def poll(edge: Edge, original: Function) -> Function:
