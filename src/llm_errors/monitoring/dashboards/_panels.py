@@ -276,6 +276,16 @@ def models_linked(panel: Any, classes: Sequence[str]) -> Any:
     return properties(panel, "Model", ("links", of_row(classes)))
 
 
+def service(options: Options) -> str:
+    """The name of a series: a service, and its cluster where it has one."""
+    return f"{{{{{options.service_label}}}}} {{{{cluster}}}}"
+
+
+def ranked(legend: str) -> str:
+    """The name of a series after the rank that decides its colour."""
+    return f"{{{{slot}}}} {legend}"
+
+
 CLASS_LEGEND: Final = f"{{{{{CLASS}}}}}"
 
 

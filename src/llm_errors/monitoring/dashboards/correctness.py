@@ -116,7 +116,7 @@ def _shares(q: Queries) -> Any:
         f"{tool.percent:g} %, and dashed context overflow above {overflow.percent:g} %. Fix the schema; compress the history."
     )
     tools, overflows = q.tool_and_overflow()
-    legend = f"{{{{slot}}}} {{{{{MODEL}}}}} {{{{{CLASS}}}}}"
+    legend = p.ranked(f"{{{{{MODEL}}}}} {{{{{CLASS}}}}}")
     queries = [p.query(tools, legend), p.query(overflows, legend, "B")]
     limits = [(overflow.ratio, colours.WARN), (tool.ratio, colours.BAD)]
     panel = p.lines(

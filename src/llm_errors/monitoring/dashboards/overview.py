@@ -5,14 +5,14 @@ from typing import Any, Final
 from llm_errors.monitoring.alerts import every_alert
 from llm_errors.monitoring.dashboards import _colours as colours
 from llm_errors.monitoring.dashboards import _panels as p
-from llm_errors.monitoring.dashboards import now
+from llm_errors.monitoring.dashboards import month, now
 from llm_errors.monitoring.dashboards._board import Board, Row, uid_in_set
 from llm_errors.monitoring.dashboards.queries import Queries
 from llm_errors.monitoring.options import Options
 from llm_errors.monitoring.pipeline import COMPONENT, LOSSES, QUEUE_FULL
-from llm_errors.monitoring.promql import CLASS, GROUPS, MODEL, PROVIDER, REASON, of_view
+from llm_errors.monitoring.promql import CLASS, GROUPS, MODEL, PROVIDER, REASON
 from llm_errors.semconv import ERROR_FINGERPRINT, EXCEPTION_TYPE, prometheus_label
-from llm_errors.taxonomy import ErrorClass, View
+from llm_errors.taxonomy import ErrorClass
 
 _UNKNOWN = (ErrorClass.UNKNOWN.value,)
 _BOARDS: Final = {
@@ -29,7 +29,7 @@ def board(options: Options) -> Board:
     rows = [
         now.row(q),
         Row(10, [(24, _firing(q))]),
-        Row(4, [(8, availability(q)), (8, _correctness(q)), (8, _unknown(q))]),
+        Row(4, [(6, month.availability(q)), (6, month.budget(q)), (6, month.succeeded(q)), (6, _unknown(q))]),
         Row(10, [(24, _classes(q))]),
         Row(8, [(12, _calls(q)), (12, _providers(q))]),
         Row(7, [(12, _unclassified(q)), (12, _fingerprints(q))], title="Review: not classified yet"),
@@ -37,38 +37,6 @@ def board(options: Options) -> Board:
     ]
     question = "Is it us or the provider, since when, and who must act? Then: what fires, and how the month went."
     return Board("llm-overview", "LLM / Overview", question, rows)
-
-
-def availability(q: Queries) -> Any:
-    """The month's availability of each service."""
-    days = f"{q.options.window_days} days"
-    text = (
-        f"Share of valid calls without a reliability failure, over {days}. Blocked and cancelled calls do not count. "
-        "Red: below the objective."
-    )
-    limits = [(None, colours.BAD), (q.options.objective / 100, colours.GOOD)]
-    query = p.query(q.availability(), service_legend(q), instant=True)
-    tile = p.number(f"Availability, {days}", text, "percentunit", 3, limits, query)
-    return _to(p.by_objective(tile, q.options), "reliability")
-
-
-def service_legend(q: Queries) -> str:
-    """A service, and its cluster where it has one."""
-    return f"{{{{{q.options.service_label}}}}} {{{{cluster}}}}"
-
-
-def ranked_service(q: Queries) -> str:
-    """The same after its rank by calls."""
-    return f"{{{{slot}}}} {service_legend(q)}"
-
-
-def _correctness(q: Queries) -> Any:
-    text = (
-        "Failures that we caused, in the chosen time range: API keys, model names, budgets, requests and tools. "
-        "Click to open Correctness."
-    )
-    query = p.query(q.total(of_view(View.CORRECTNESS)), "correctness", instant=True)
-    return _to(p.number("Our failures, in the range", text, "short", 0, [(None, colours.TEXT)], query), "correctness")
 
 
 def _unknown(q: Queries) -> Any:
@@ -143,7 +111,7 @@ def _calls(q: Queries) -> Any:
         "Calls a second. Where a line ends, the service or its telemetry has stopped; until then its other alerts cannot "
         "fire."
     )
-    query = p.query(q.calls_by_service(), ranked_service(q))
+    query = p.query(q.calls_by_service(), p.ranked(p.service(q.options)))
     return p.told_apart(p.lines("Calls by service", text, "reqps", query))
 
 
@@ -152,20 +120,20 @@ def _providers(q: Queries) -> Any:
         "Share of each provider's calls that failed in any class. If one provider rises alone, it is the provider; if all "
         "rise together, it is us."
     )
-    query = p.query(q.failed_by_provider(), f"{{{{slot}}}} {{{{{PROVIDER}}}}}")
+    query = p.query(q.failed_by_provider(), p.ranked(f"{{{{{PROVIDER}}}}}"))
     return p.told_apart(p.lines("Failing, share of calls by provider", text, "percentunit", query))
 
 
 def _unclassified(q: Queries) -> Any:
     text = "What to review this week, most frequent first. Add a rule for what recurs, so that it gets its own class."
     columns = {
+        CLASS: "Class",
+        REASON: "Reason",
         PROVIDER: "Provider",
         MODEL: "Model",
-        REASON: "Reason",
         q.options.service_label: "Service",
         "cluster": "Cluster",
         "Value": "Calls",
-        CLASS: "Class",
     }
     panel = p.listing("Unclassified failures by provider and reason", text, columns, p.rows(q.listed(_UNKNOWN)))
     panel = p.properties(p.rows_linked(panel), "Calls", ("unit", "short"), ("custom.width", 90))
@@ -219,7 +187,3 @@ def _evaluation(q: Queries) -> Any:
     prefix = f"{q.options.name}-" if q.options.name else ""
     groups = [f"{prefix}llm-{group}" for group in GROUPS]
     return p.narrow(p.one_each(p.renamed(panel, ".*;(.*)", "$1"), groups))
-
-
-def _to(panel: Any, view: str) -> Any:
-    return p.opening(panel, f"Open {view}", f"/d/llm-{view}?${{__url_time_range}}&${{__all_variables}}")

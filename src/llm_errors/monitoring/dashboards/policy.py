@@ -70,7 +70,7 @@ def _blocked(q: Queries) -> Any:
         "Share of each model's calls that a filter, the provider's policy or the model itself refused; blocked answers are "
         "dashed. A jump of one model: its filter changed. Of all: a new kind of traffic, perhaps an attack."
     )
-    query = p.query(q.recorded_share(LEFT_OUT, share.window), f"{{{{slot}}}} {{{{{MODEL}}}}} {{{{{CLASS}}}}}")
+    query = p.query(q.recorded_share(LEFT_OUT, share.window), p.ranked(f"{{{{{MODEL}}}}} {{{{{CLASS}}}}}"))
     limits = [(share.ratio, colours.WARN)]
     panel = p.lines("Blocked, share of calls by model", text, "percentunit", query, limits=limits)
     return p.dashed(p.told_apart(panel), "/OUTPUT_BLOCKED$/")
@@ -82,7 +82,7 @@ def _truncated(q: Queries) -> Any:
         "Share of the answers of each model and operation that ended at a token limit. Ask for shorter output or raise the "
         "limit; a retry does not help."
     )
-    legend = f"{{{{slot}}}} {{{{{PROVIDER}}}}} {{{{{MODEL}}}}} {{{{{OPERATION}}}}}"
+    legend = p.ranked(f"{{{{{PROVIDER}}}}} {{{{{MODEL}}}}} {{{{{OPERATION}}}}}")
     query = p.query(q.truncated(_CUT, share.window), legend)
     limits = [(share.ratio, colours.WARN)]
     title = "Truncated, share of calls by model and operation"

@@ -5,9 +5,8 @@ from typing import Any
 from llm_errors.monitoring.alerts import burn as burn_alerts
 from llm_errors.monitoring.dashboards import _colours as colours
 from llm_errors.monitoring.dashboards import _panels as p
-from llm_errors.monitoring.dashboards import now
+from llm_errors.monitoring.dashboards import month, now
 from llm_errors.monitoring.dashboards._board import Board, Row
-from llm_errors.monitoring.dashboards.overview import availability, ranked_service, service_legend
 from llm_errors.monitoring.dashboards.queries import Queries
 from llm_errors.monitoring.options import BURNS, CANCELLED, Burn, Options
 from llm_errors.monitoring.promql import BAD, CLASS, MODEL, PROVIDER, of_view
@@ -28,7 +27,7 @@ def board(options: Options) -> Board:
         Row(8, [(8, _rate_limits(q)), (8, _retries(q)), (8, _cancelled(q))]),
         Row(8, [(12, _a_minute(q)), (12, _spans(q))]),
         Row(7, [(12, _retry_after(q)), (12, _burndown(q, days))]),
-        Row(4, [(8, availability(q)), (8, _budget(q, days)), (8, _succeeded(q, days))]),
+        Row(4, [(8, month.availability(q)), (8, month.budget(q)), (8, month.succeeded(q))]),
     ]
     question = (
         "Is it the provider, since when, and which model? Only TRANSPORT, TIMEOUT, RATE_LIMITED and SERVER consume the "
@@ -37,37 +36,12 @@ def board(options: Options) -> Board:
     return Board("llm-reliability", "LLM / Reliability", question, rows, view=View.RELIABILITY.value)
 
 
-def _budget(q: Queries, days: str) -> Any:
-    text = (
-        f"What is left of the failures that the objective allows in {days}. Not green below a quarter: stop risky changes. "
-        "Red below zero: the objective is missed."
-    )
-    limits = [(None, colours.BAD), (0, colours.TEXT), (0.25, colours.GOOD)]
-    return p.number(
-        f"Error budget left, {days}",
-        text,
-        "percentunit",
-        1,
-        limits,
-        p.query(q.budget(), service_legend(q), instant=True),
-    )
-
-
-def _succeeded(q: Queries, days: str) -> Any:
-    text = (
-        f"Share of the calls that succeeded, cancelled ones apart, over {days}. Far below availability means that the failures "
-        "are ours or a filter's: open Correctness or Policy."
-    )
-    query = p.query(q.succeeded(), service_legend(q), instant=True)
-    return p.number(f"Calls that succeeded, {days}", text, "percentunit", 2, [(None, colours.TEXT)], query)
-
-
 def _burndown(q: Queries, days: str) -> Any:
     text = (
         f"How the error budget went down over {days}, whatever time range is chosen. A steep fall is an incident; a line "
         "that reaches 0 has missed the objective."
     )
-    query = p.query(q.budget_over_time(), ranked_service(q))
+    query = p.query(q.budget_over_time(), p.ranked(p.service(q.options)))
     panel = p.lines(f"Error budget over {days}", text, "percentunit", query, limits=[(0, colours.BAD)])
     return p.told_apart(panel).time_from(q.options.window).interval("1h").max(1).hide_time_override(True)
 
@@ -81,7 +55,7 @@ def _burn(q: Queries, burn: Burn) -> Any:
     )
     limits = [(burn.factor, colours.BAD if burn.severity == "page" else colours.WARN)]
     title = burn_alerts.panel(burn).partition("/")[2]
-    query = p.query(q.burn_rate(burn), ranked_service(q))
+    query = p.query(q.burn_rate(burn), p.ranked(p.service(q.options)))
     return p.narrow(p.told_apart(p.lines(title, text, "none", query, limits=limits, decimals=1)))
 
 
@@ -218,4 +192,4 @@ def _retry_after(q: Queries) -> Any:
 
 
 def _model() -> str:
-    return f"{{{{slot}}}} {{{{{PROVIDER}}}}} {{{{{MODEL}}}}}"
+    return p.ranked(f"{{{{{PROVIDER}}}}} {{{{{MODEL}}}}}")

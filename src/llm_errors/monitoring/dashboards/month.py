@@ -1,0 +1,43 @@
+"""How the period of the error budget went, by service: availability, what is left of the budget, and what succeeded."""
+
+from typing import Any
+
+from llm_errors.monitoring.dashboards import _colours as colours
+from llm_errors.monitoring.dashboards import _panels as p
+from llm_errors.monitoring.dashboards.queries import Queries
+
+
+def availability(q: Queries) -> Any:
+    """Against the objective of each service."""
+    days = f"{q.options.window_days} days"
+    text = (
+        f"Share of valid calls without a reliability failure, over {days}. Blocked and cancelled calls do not count. "
+        "Red: below the objective."
+    )
+    limits = [(None, colours.BAD), (q.options.objective / 100, colours.GOOD)]
+    query = p.query(q.availability(), p.service(q.options), instant=True)
+    tile = p.by_objective(p.number(f"Availability, {days}", text, "percentunit", 3, limits, query), q.options)
+    return p.opening(tile, "Open reliability", "/d/llm-reliability?${__url_time_range}&${__all_variables}")
+
+
+def budget(q: Queries) -> Any:
+    """What is left of it."""
+    days = f"{q.options.window_days} days"
+    text = (
+        f"What is left of the failures that the objective allows in {days}. Not green below a quarter: stop risky changes. "
+        "Red below zero: the objective is missed."
+    )
+    limits = [(None, colours.BAD), (0, colours.TEXT), (0.25, colours.GOOD)]
+    query = p.query(q.budget(), p.service(q.options), instant=True)
+    return p.number(f"Error budget left, {days}", text, "percentunit", 1, limits, query)
+
+
+def succeeded(q: Queries) -> Any:
+    """Whoever is to blame for the rest."""
+    days = f"{q.options.window_days} days"
+    text = (
+        f"Share of calls that succeeded, apart from cancelled ones, over {days}. Far below availability means that the "
+        "failures are ours or a filter's: open Correctness or Policy."
+    )
+    query = p.query(q.succeeded(), p.service(q.options), instant=True)
+    return p.number(f"Calls that succeeded, {days}", text, "percentunit", 2, [(None, colours.TEXT)], query)
