@@ -185,6 +185,8 @@ def test_the_compatibility_page_names_the_versions_that_the_package_asks_for() -
 
 def test_the_compatibility_page_lists_the_other_instrumentations_that_are_tested() -> None:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
-    pinned = [line.split("==") for name in ("peers", "peers-openlit") for line in groups[name] if "==" in line]
+    pinned = [
+        line.split("==") for name in ("peers", "peers-openlit", "frameworks") for line in groups[name] if "==" in line
+    ]
     section = (DOCS / "compatibility.md").read_text().split("| package | version |")[1].split("\n\n")[0]
     assert re.findall(r"^\| `([^`]+)` \| (\S+) \|$", section, re.MULTILINE) == [tuple(pair) for pair in pinned]

@@ -123,6 +123,35 @@ def test_the_verdict_is_on_adk_s_own_span_and_on_no_other() -> None:
     ]
 
 
+RECOVERED = """
+import asyncio, json
+from opentelemetry import trace
+from tests.conftest import make_telemetry
+telemetry = make_telemetry()
+trace.set_tracer_provider(telemetry.tracer_provider)
+from google.adk.plugins.base_plugin import BasePlugin
+from llm_errors import LLMErrorsInstrumentor
+from tests.adk.agents import run, said, tool_call
+from tests.adk.test_instrumented import server_error
+
+class AnswersInstead(BasePlugin):
+    async def on_model_error_callback(self, *, callback_context, llm_request, error):
+        return tool_call()
+
+LLMErrorsInstrumentor().instrument(tracer_provider=telemetry.tracer_provider, strict=True)
+for script in ([server_error(), said()], [said(), server_error()]):
+    asyncio.run(run(*script, plugins=[AnswersInstead("instead")], limit=2))
+spans = [s for s in telemetry.spans() if s.name.startswith("invoke_agent")]
+print(json.dumps([s.attributes.get("llm.error.recovered") for s in spans]))
+"""
+
+
+def test_a_failure_that_a_later_call_makes_good_is_recovered_on_the_span_of_the_agent() -> None:
+    done = subprocess.run([sys.executable, "-c", RECOVERED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [True, None]
+
+
 # --- layers --------------------------------------------------------------------------------------------------------
 
 

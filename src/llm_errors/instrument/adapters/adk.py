@@ -14,11 +14,13 @@ from llm_errors import providers
 from llm_errors.call import CallInfo
 from llm_errors.extract.adk import LlmResponseReader
 from llm_errors.extract.fields import field, text
+from llm_errors.instrument.adapters.run_wrappers import Watched, async_steps
 from llm_errors.instrument.protocol import Adapter, Function, Target
 from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
 INVOKE_AGENT = "invoke_agent"
+_RUN = "run_async"
 OTHER_PROVIDER = "other"
 _READER = LlmResponseReader()
 _GEMINI_NAME = "gcp.gemini"
@@ -43,9 +45,10 @@ class GoogleAdk(Adapter):
     """The adapter of ADK's flow and of its call limit."""
 
     def targets(self) -> Iterator[Target]:
-        """The function that enforces the limit, and the one that passes the responses of every model."""
+        """The function that enforces the limit, the one that passes the responses of every model, and the run of an agent."""
         yield Target("google.adk.agents.invocation_context", "InvocationContext", "increment_llm_call_count", _limit)
         yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", _responses)
+        yield Watched("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", _RUN, async_steps)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
         """The run of which the exception says that the budget is exhausted; None for other exceptions."""
@@ -55,7 +58,9 @@ class GoogleAdk(Adapter):
         return self.facts(INVOKE_AGENT, _model_of(instance if agent is None else agent), False)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model call behind a stream of responses. A live session is not a model call."""
+        """The model call behind a stream of responses, or the run around it. A live session is not a model call."""
+        if target.attribute == _RUN:
+            return self.facts(INVOKE_AGENT, _model_of(field(args[0], "agent")), False)
         context, request = args[0], args[1]
         config = field(context, "run_config")
         if field(config, "support_cfc"):
