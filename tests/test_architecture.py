@@ -34,7 +34,7 @@ def test_importing_classify_loads_no_opentelemetry_and_no_sdk():
 
 def test_instrumenting_loads_no_sdk():
     loaded = loaded_after(INSTRUMENTED)
-    assert "llm_errors.instrument.adapters.stainless" in loaded
+    assert "llm_errors.instrument.patcher" in loaded
     assert loaded.isdisjoint(SDKS)
 
 
@@ -53,6 +53,10 @@ def test_importing_the_package_loads_no_reader_and_no_rule():
 
 def test_instrumenting_loads_nothing_that_only_failures_need():
     assert loaded_after(INSTRUMENTED).isdisjoint(FOR_FAILURES)
+
+
+def test_instrumenting_loads_no_adapter():
+    assert not {name for name in loaded_after(INSTRUMENTED) if name.startswith("llm_errors.instrument.adapters")}
 
 
 def test_importing_an_sdk_loads_what_its_first_failure_needs():

@@ -3,6 +3,7 @@
 Importing it imports the OpenTelemetry API, but no LLM SDK.
 """
 
+import functools
 import logging
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +13,6 @@ from opentelemetry._logs import get_logger
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
 
 from llm_errors import providers, safety, semconv
-from llm_errors.instrument.adapters import ALL
 from llm_errors.instrument.patcher import Patcher
 from llm_errors.settings import Settings, warn_of_unknown_names
 from llm_errors.settings import read as read_settings
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
     from typing_extensions import Self
 
+    from llm_errors.instrument.protocol import Adapter
+    from llm_errors.providers import Sdk
     from llm_errors.rules._rule import Index
     from llm_errors.telemetry.recorder import FailureHook
 
@@ -88,14 +90,20 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         recorder, instruments = build_recorder(settings, given)
         safety.configure(strict=strict, count=instruments.failed_ourselves)
         self.patcher = Patcher(recorder)
-        for adapter in ALL:
-            if adapter.row.name not in settings.disabled_sdks:
-                self.patcher.install(adapter)
+        observed = [row for row in providers.OBSERVED if row.name not in settings.disabled_sdks]
+        self.patcher.expect({row.roots[0] for row in observed}, functools.partial(_adapters, observed))
 
     def _uninstrument(self, **kwargs: Any) -> None:
         if self.patcher is not None:
             self.patcher.uninstall()
             self.patcher = None
+
+
+def _adapters(observed: "list[Sdk]", package: str) -> "list[Adapter]":
+    """The adapters of the observed SDKs in a package."""
+    from llm_errors.instrument.adapters import ALL
+
+    return [adapter for adapter in ALL if adapter.row.roots[0] == package and adapter.row in observed]
 
 
 def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:

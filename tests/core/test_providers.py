@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from llm_errors import providers
-from llm_errors.instrument.adapters import FAMILIES
+from llm_errors.instrument.adapters import ALL, FAMILIES
 from llm_errors.instrument.adapters.frameworks import TABLE
 from llm_errors.providers import FRAMEWORKS, OBSERVED, PROVIDERS, SDKS
 from llm_errors.rules.shipped import SHIPPED
@@ -145,3 +145,9 @@ def test_an_unknown_name_of_an_sdk_has_no_row():
 def test_a_provider_that_is_not_known_speaks_openai_s_dialect():
     assert providers.dialect_of_provider("somebody") == "openai"
     assert providers.dialect_of_provider("") == ""
+
+
+@pytest.mark.parametrize("adapter", ALL, ids=lambda adapter: adapter.row.package)
+def test_an_adapter_patches_its_own_package_only_since_it_is_loaded_when_that_is_imported(adapter):
+    root = adapter.row.roots[0]
+    assert all(f"{target.module}.".startswith(f"{root}.") for target in adapter.targets())

@@ -7,7 +7,7 @@ instrumentations, whatever the order of installation. So the call is observed wh
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -17,6 +17,7 @@ import wrapt
 
 from llm_errors.call import CallRecorder
 from llm_errors.instrument import finalizers, unwrap
+from llm_errors.instrument.imports import ExpectedImports
 from llm_errors.instrument.protocol import Adapter, Kind, Target
 from llm_errors.instrument.wrappers import WRAPPERS, Edge
 from llm_errors.safety import quietly, warn_once
@@ -56,9 +57,19 @@ class Patcher:
         self._targets: dict[str, list[tuple[Adapter, Target]]] = {}
         self.active = True
         self._prepared = False
+        self._imports: ExpectedImports | None = None
         _patchers.add(self)
         self.found: dict[str, str] = {}
         """Target name -> `patched`, `not imported`, `not wanted` or `missing`."""
+
+    def expect(self, packages: Collection[str], adapters: Callable[[str], Iterable[Adapter]]) -> None:
+        """Install the adapters of each package when its import begins: an application loads adapters of its own SDKs only.
+
+        `adapters` loads the adapters of one package. All their targets are modules of the package.
+        """
+        for package in packages:
+            _hook(package)  # wrapt's finder must be there before the import begins, behind the one that sees it
+        self._imports = ExpectedImports(packages, lambda package: [*map(self.install, adapters(package))])
 
     def install(self, adapter: Adapter) -> None:
         """Patch the targets of the adapter, now or when their modules are imported."""
@@ -68,13 +79,14 @@ class Patcher:
             self._targets.setdefault(target.module, []).append((adapter, target))
             if target.module in sys.modules:
                 self._imported(adapter, target, sys.modules[target.module])
-            elif target.module not in _hooked:
-                _hooked.add(target.module)
-                wrapt.register_post_import_hook(_import_hook, target.module)
+            else:
+                _hook(target.module)
 
     def uninstall(self) -> None:
         """Remove all patches. Wrappers that are still referenced stop observing."""
         self.active = False
+        if self._imports is not None:
+            self._imports.stop()
         for patch in reversed(self._patches):
             quietly("uninstrument", None, patch.undo)
         self._patches.clear()
@@ -136,6 +148,12 @@ _LOST: dict[Any, str] = {
 _patchers: "WeakSet[Patcher]" = WeakSet()
 _hooked: set[str] = set()
 """Modules with an import hook. A hook cannot be removed, so all later patchers share it."""
+
+
+def _hook(module: str) -> None:
+    if module not in _hooked and module not in sys.modules:
+        _hooked.add(module)
+        wrapt.register_post_import_hook(_import_hook, module)
 
 
 def _import_hook(module: Any) -> None:
