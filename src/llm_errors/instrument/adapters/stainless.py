@@ -8,12 +8,12 @@ calls, `with_raw_response` and `with_streaming_response`, before its own parse h
 
 import re
 import sys
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
@@ -168,12 +168,15 @@ class Stainless(Adapter):
         native = kwargs.get("call") is not None  # anthropic 2 passes its own span, which is current
         asked = (options.method, options.url, model, stream, native, background)
         base = instance.__dict__.get("_base_url")
-        known = _KNOWN.get(id(instance))
-        if known is None or known[0]() is not instance or known[1] is not base or len(known[2]) >= _KNOWN_LIMIT:
+        try:
+            known = _KNOWN.get(instance)
+        except TypeError:  # the client has no hash, or does not support weak references
+            return self._info(instance, *asked)
+        if known is None or known[0] is not base or len(known[1]) >= _KNOWN_LIMIT:
             known = _remember(instance, base)
         if known is None:
             return self._info(instance, *asked)
-        calls = known[2]
+        calls = known[1]
         if asked not in calls:
             calls[asked] = self._info(instance, *asked)
         return calls[asked]
@@ -314,8 +317,8 @@ class Stainless(Adapter):
         return self._info(field(instance, "_client"), "post", path, None)
 
 
-_KNOWN: dict[int, tuple[Any, Any, dict[Any, CallInfo | None]]] = {}
-"""By `id` of the client, which needs no hash: a weak reference, the base URL, and the calls."""
+_KNOWN: WeakKeyDictionary[Any, tuple[Any, dict[Any, CallInfo | None]]] = WeakKeyDictionary()
+"""By client: its base URL, and the calls."""
 _KNOWN_LIMIT = 256
 """The maximum number of cached calls per client: paths may contain identifiers."""
 
@@ -324,21 +327,20 @@ _OWN_BASE_URL = ("BaseClient", "OpenAI", "AsyncOpenAI")
 """Classes of the SDKs that define `base_url`. Nothing is cached if another class, or openai's module client, defines it."""
 
 
-def _remember(client: Any, base: Any) -> tuple[Any, Any, dict[Any, CallInfo | None]] | None:
+def _remember(client: Any, base: Any) -> tuple[Any, dict[Any, CallInfo | None]] | None:
     """A new cache entry; None for a client that computes its base URL, so that a change cannot be noticed."""
-    key = id(client)
     owner = next((c for c in type(client).__mro__ if "base_url" in vars(c)), None)
     if base is None or owner is None or owner.__name__ not in _OWN_BASE_URL:
         return None
-    try:
-        known = _KNOWN[key] = (weakref.ref(client, lambda _: _KNOWN.pop(key, None)), base, {})
-    except TypeError:  # the client does not support weak references
-        return None
+    _KNOWN[client] = known = (base, {})
     return known
 
 
 def _asks_for_no_more(options: dict[str, Any], client: Any) -> bool:
-    """Whether no `post_parser` and no headers (which can request a raw response) are given; unset values are SDK objects."""
+    """Whether no `post_parser` and no headers (which can request a raw response) are given; unset values are SDK objects.
+
+    A call then needs no hook, which saves 8 % of what observing it costs (32,600 of 406,000 instructions, callgrind).
+    """
     given = callable(options.get("post_parser")) or hasattr(options.get("headers"), "keys")
     return not given and not client.__dict__.get("_custom_headers", True)
 
