@@ -332,7 +332,8 @@ def _remember(client: Any, base: Any) -> tuple[Any, dict[Any, CallInfo | None]] 
     owner = next((c for c in type(client).__mro__ if "base_url" in vars(c)), None)
     if base is None or owner is None or owner.__name__ not in _OWN_BASE_URL:
         return None
-    _KNOWN[client] = known = (base, {})
+    known: tuple[Any, dict[Any, CallInfo | None]] = (base, {})
+    _KNOWN[client] = known
     return known
 
 
