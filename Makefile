@@ -5,7 +5,7 @@ ENVIRONMENTS ?= newest
 RUN = PYTHON="$(PYTHON)" bash tests/environments/create
 BIN = .venvs/newest/bin
 
-.PHONY: help demo test sdk-suites check dashboards screenshots stack stack-test bench clean
+.PHONY: help demo test freshness sdk-suites check dashboards screenshots stack stack-test bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
@@ -18,6 +18,10 @@ test: ## every test of the chosen environments (ENVIRONMENTS="newest middle olde
 
 sdk-suites: ## the SDKs' own tests from their source distributions, bare and with us on
 	@PYTHON="$(PYTHON)" bash tests/environments/run suites
+
+freshness: ## what the newest releases of the SDKs add, and whether every value of theirs is decided (needs the network)
+	@$(RUN) newest
+	@$(BIN)/python -m tests.completeness.freshness $(ARGS)
 
 check: ## lint, types, layers, and that generated files are what the taxonomy says
 	@$(RUN) newest

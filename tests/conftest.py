@@ -3,6 +3,7 @@
 Telemetry in memory, an instrumentor in strict mode, a scripted provider on a real socket.
 """
 
+import gc
 import os
 import re
 import signal
@@ -17,6 +18,7 @@ import pytest
 
 from llm_errors.providers import SDKS
 from llm_errors.testing.provider import Provider, Script
+from tests.tested.recording import Recording, name_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -61,6 +63,7 @@ _OLD = (
     "only a newer major of the SDK",
     "opentelemetry-exporter-prometheus",
     "only newer gRPC exporters",
+    "azure-core",
 )
 """What releases of the `middle` and `oldest` environments do not have."""
 _NO_PEER_HAS_IT = "a way to uninstrument this peer"
@@ -94,10 +97,26 @@ LACKS: dict[str, tuple[str, ...]] = {
 ENVIRONMENT = os.environ.get("TEST_ENVIRONMENT", "newest")
 
 _skipped: dict[str, str] = {}
+_disproved: list[str] = []
+_recording = Recording()
+_recording.watch()
+
+
+def pytest_collection_finish() -> None:
+    """SDKs are hundreds of thousands of objects, which every `gc.collect()` of a test would walk through."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """What is shown from here on is shown by this test."""
+    _recording.test = name_of(nodeid)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Remember what was skipped although this environment should have run it."""
+    """Remember what passed, and what was skipped although this environment should have run it."""
+    if report.passed and report.when == "call":
+        _recording.passed.add(name_of(report.nodeid))
     if report.skipped and isinstance(report.longrepr, tuple):
         _remember(report.nodeid, str(report.longrepr[2]))
 
@@ -115,16 +134,21 @@ def _remember(name: str, reason: str) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """A worker of pytest-xdist has ended. Skips of whole modules are known to the worker only."""
-    _skipped.update(getattr(node, "workeroutput", {}).get("skipped", {}))
+    """A worker of pytest-xdist has ended. Skips of whole modules, and what calls showed, are known to the worker only."""
+    told = getattr(node, "workeroutput", {})
+    _skipped.update(told.get("skipped", {}))
+    if "tested" in told:
+        _recording.add(told["tested"])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """In CI a test that should have run and did not is a failure."""
+    """In CI a test that should have run and did not is a failure, and so is one that no longer shows what is claimed."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["skipped"] = _skipped
+        session.config.workeroutput["tested"] = _recording.told()
         return
-    if CI and _skipped and session.exitstatus == 0:
+    _disproved.extend(_recording.ended(ENVIRONMENT))
+    if CI and (_skipped or _disproved) and session.exitstatus == 0:
         session.exitstatus = 1
 
 
@@ -135,6 +159,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             "skipped, although this environment should run it:\n  "
             + "\n  ".join(f"{name}: {reason}" for name, reason in _skipped.items())
         )
+    if CI and _disproved:
+        terminalreporter.write_line("the table of what was tested is wrong:\n  " + "\n  ".join(_disproved))
 
 
 @dataclass

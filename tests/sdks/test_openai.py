@@ -261,6 +261,19 @@ def test_azure_is_told_apart(play, asynchronous):
     assert seen.labels["gen_ai.request.model"] == "m"
 
 
+def test_a_token_provider_of_azure_that_fails_is_the_credential_s_fault(play):
+    azure_core = pytest.importorskip("azure.core.exceptions", reason="azure-core is not installed")
+
+    def no_token():
+        raise azure_core.ClientAuthenticationError(message="DefaultAzureCredential failed to retrieve a token")
+
+    def azure(url, _):
+        given = {"azure_endpoint": url, "api_version": "2024-10-21", "azure_ad_token_provider": no_token}
+        return openai.AzureOpenAI(**given, max_retries=0)
+
+    assert play(azure, CALLS["chat"], chat(choice())).verdict == "AUTH/invalid_key"
+
+
 @pytest.mark.parametrize(("name", "reply", "verdict"), STREAMS[:7], ids=range(7))
 def test_a_raw_stream_outlives_its_raw_response(play, name, reply, verdict):
     def call(client):

@@ -164,6 +164,22 @@ def test_an_error_in_mid_stream(play, sdk, asynchronous):
 
 @each_way
 @each_sdk
+@pytest.mark.parametrize(
+    ("event", "verdict"),
+    [
+        ({"error": {"code": "server_error", "type": "server_error", "message": "m"}}, "SERVER/internal"),
+        ({"error": {"code": 429, "message": "m"}}, "RATE_LIMITED/"),
+        ({"odd": 1}, "UNKNOWN/unexpected_body"),
+    ],
+)
+def test_an_event_that_is_no_chunk_is_what_it_says_and_not_a_broken_schema(play, sdk, event, verdict, asynchronous):
+    lines = [*chunks(HI, done=False), f"data: {json.dumps(event)}", ""]
+    seen = play(SDKS[sdk], stream(asynchronous), Reply(sse=lines, chunked=True), asynchronous)
+    assert seen.verdict.startswith(verdict)
+
+
+@each_way
+@each_sdk
 def test_attempts_that_the_sdk_s_own_retry_hides_are_counted(play, sdk, asynchronous):
     pytest.importorskip({"mistral": "mistralai"}.get(sdk, sdk), reason=f"{sdk} is not installed")
     home = (
