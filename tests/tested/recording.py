@@ -53,7 +53,10 @@ class Recording:
 
     def told(self) -> dict[str, Any]:
         """What the process of a worker has seen, for `add` in the process that started it."""
-        of = {name: {**known, **{n: sorted(known[n]) for n in ("dialects", "providers")}} for name, known in self.of.items()}
+        of = {
+            name: {**known, **{n: sorted(known[n]) for n in ("dialects", "providers")}}
+            for name, known in self.of.items()
+        }
         return {"passed": sorted(self.passed), "shown": [[*key, *tests] for key, tests in self.shown.items()], "of": of}
 
     def add(self, told: dict[str, Any]) -> None:
