@@ -50,13 +50,14 @@ _RESPONSES = (
 )
 _WEBHOOK = "raised by the application's own check of a webhook, outside any model call"
 _QUEUE = "raised over messages that the application has queued for a websocket"
+_ROOT = "the root of the SDK's own: the class below it decides"
 _COMMAND = "of the command line"
 
 
 def _stainless(
     distribution: str, package: str, *asked: tuple[str, Probe], beside: Mapping[str, str] | None = None
 ) -> Vocabulary:
-    return Vocabulary(distribution, (package,), (f"{package}.types.*",), (*asked, _CHAT), beside or {})
+    return Vocabulary(distribution, (package,), (f"{package}.types.*",), (*asked, _MESSAGE, _CHAT), beside or {})
 
 
 _OWN = (
@@ -153,6 +154,26 @@ _OWN = (
     ),
     Vocabulary("aiobotocore", ("aiobotocore.response",)),
     Vocabulary("xai-sdk", ("xai_sdk.video",), declared=grpc_enumerations.declared),
+    Vocabulary(
+        "azure-ai-inference",
+        ("azure.core.exceptions",),
+        ("azure.ai.inference.models.*",),
+        ((r"^CompletionsFinishReason\.value$", probes.chat("openai")), _CHAT),
+        {"AzureError": _ROOT},
+    ),
+    Vocabulary("ai21", ("ai21.errors", "ai21"), ("ai21.models.*",), (_CHAT,), {"AI21Error": _ROOT}),
+    Vocabulary(
+        "dashscope", ("dashscope.common.error",), ("dashscope.api_entities.*",), (_CHAT,), {"DashScopeException": _ROOT}
+    ),
+    Vocabulary("voyageai", ("voyageai.error",)),
+    Vocabulary(
+        "litellm",
+        ("litellm.exceptions",),
+        ("litellm.types.utils",),
+        (_CHAT,),
+        {"OpenAIError": _ROOT, "ModelNotMappedError": "of a look-up in the table of prices"},
+    ),
+    Vocabulary("zai-sdk", ("zai.core", "zai.core._errors"), ("zai.types.*",), (_CHAT,)),
     Vocabulary("google-adk", ("google.adk.errors.*", "google.adk.agents.invocation_context")),
 )
 _FAMILY = ("stainless", "stainless_copies")

@@ -58,11 +58,18 @@ def exceptions(*names: str) -> dict[str, type[Exception]]:
     found: dict[str, type[Exception]] = {}
     for module in modules(*names):
         for name in _exported(module):
-            cls = getattr(module, name, None)
+            cls = _attribute(module, name)
             is_own = inspect.isclass(cls) and cls.__module__.split(".")[0] == module.__name__.split(".")[0]
             if is_own and issubclass(cls, Exception) and not issubclass(cls, Warning):
                 found.setdefault(cls.__name__, cls)
     return found
+
+
+def _attribute(module: ModuleType, name: str) -> Any:
+    try:
+        return getattr(module, name, None)
+    except Exception:
+        return None  # loaded lazily, with something else that is not installed
 
 
 def _exported(module: ModuleType) -> list[str]:
@@ -87,6 +94,8 @@ def values(wanted: re.Pattern[str], *names: str) -> Iterator[Value]:
 
 
 def _fields(cls: type) -> dict[str, Any]:
+    if issubclass(cls, enum.Enum):  # where models name their enumerations in a way that only a type checker can follow
+        return {"value": cls}
     if hasattr(cls, "model_fields"):
         return {name: field.annotation for name, field in cls.model_fields.items()}
     if not (dataclasses.is_dataclass(cls) or typing.is_typeddict(cls)):

@@ -28,6 +28,7 @@ ROWS: Final = (
     # What a tool returns is part of the next prompt; what the model gives to a tool is its output.
     _named("guardrail.prompt", E.PROMPT_BLOCKED, "guardrail",
            ".InputGuardrailTripwireTriggered .ToolOutputGuardrailTripwireTriggered"),
+    _named("guardrail.route", E.PROMPT_BLOCKED, "guardrail", ".SensitiveDataRouteException"),
     _named("guardrail.output", E.OUTPUT_BLOCKED, "guardrail",
            ".OutputGuardrailTripwireTriggered .ToolInputGuardrailTripwireTriggered"),
     _named("answer", E.TOOL_PROTOCOL, "schema_mismatch",

@@ -41,6 +41,8 @@ EXCEPTIONS: Final = (
          wrapper=True),
     Rule("openai.azure.timeout", E.TIMEOUT, "other",
          exceptions=words("azure.ServiceRequestTimeoutError azure.ServiceResponseTimeoutError"), wrapper=True),
+    Rule("openai.azure.request", E.BAD_REQUEST, "invalid_parameter", exceptions=words("azure.SerializationError"), weight=4),
+    Rule("openai.azure.body", E.UNKNOWN, "unexpected_body", exceptions=words("azure.DeserializationError"), weight=4),
     Rule("openai.azure.credentials", E.AUTH, "invalid_key",
          exceptions=words("azure.ClientAuthenticationError openai.OAuthError"), weight=4),
 )  # fmt: skip
