@@ -173,7 +173,7 @@ _OWN = (
         (_CHAT,),
         {"OpenAIError": _ROOT, "ModelNotMappedError": "of a look-up in the table of prices"},
     ),
-    Vocabulary("zai-sdk", ("zai.core", "zai.core._errors"), ("zai.types.*",), (_CHAT,)),
+    Vocabulary("zai-sdk", ("zai.core", "zai.core._errors"), ("zai.types.*",), (_CHAT,), {"APIResponseError": _ROOT}),
     Vocabulary("google-adk", ("google.adk.errors.*", "google.adk.agents.invocation_context")),
 )
 _FAMILY = ("stainless", "stainless_copies")
