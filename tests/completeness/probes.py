@@ -11,6 +11,7 @@ from llm_errors.evidence import Classification, Evidence
 from llm_errors.extract import results
 from llm_errors.extract.answer import Answer, InDialect, Reader
 from llm_errors.extract.tgi import TextGenerationReader
+from llm_errors.extract.vendors import REPLICATE
 
 Probe = Callable[[str], Classification | None]
 """From a value to its classification; None if the call is healthy."""
@@ -99,6 +100,7 @@ cohere_v1 = _answer(results.COHERE_V1, lambda v: {"text": "hi", "finish_reason":
 generated_text = _answer(
     TextGenerationReader(), lambda v: {"generated_text": "hi", "details": {"finish_reason": v, "generated_tokens": 1}}
 )
+prediction = _answer(REPLICATE, lambda v: {"id": "p", "status": v})
 converse = _answer(
     results.CONVERSE,
     lambda v: {"output": {"message": {"role": "assistant", "content": [{"text": "hi"}]}}, "stopReason": v},

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from llm_errors.providers import SDKS
-from tests.completeness import grpc_enumerations, probes, service_models
+from tests.completeness import enumerations, grpc_enumerations, probes, service_models
 from tests.completeness.probes import Probe
 from tests.completeness.walking import Value
 
@@ -176,13 +176,73 @@ _OWN = (
     Vocabulary("zai-sdk", ("zai.core", "zai.core._errors"), ("zai.types.*",), (_CHAT,), {"APIResponseError": _ROOT}),
     Vocabulary("google-adk", ("google.adk.errors.*", "google.adk.agents.invocation_context")),
 )
+_ROOT = "the root of the SDK's exceptions: the class below it decides"
+_LONG_TAIL = (
+    _stainless("sambanova", "sambanova", (r"^Message\w*\.stop_reason$", probes.messages)),
+    Vocabulary("zeroentropy", ("zeroentropy",)),
+    Vocabulary("zai-sdk", ("zai.core._errors",)),
+    Vocabulary("zhipuai", ("zhipuai.core._errors",)),
+    Vocabulary(
+        "azure-ai-inference",
+        ("azure.core.exceptions",),
+        beside={"AzureError": _ROOT},
+        declared=enumerations.of(probes.chat("openai"), "azure.ai.inference.models._enums:CompletionsFinishReason"),
+    ),
+    Vocabulary("ai21", ("ai21.errors",)),
+    Vocabulary("voyageai", ("voyageai.error",)),
+    Vocabulary("dashscope", ("dashscope.common.error",), beside={"DashScopeException": _ROOT}),
+    Vocabulary("ibm-watsonx-ai", ("ibm_watsonx_ai.wml_client_error",), beside={"WMLClientError": _ROOT}),
+    Vocabulary(
+        "replicate",
+        ("replicate.exceptions",),
+        declared=enumerations.literals(probes.prediction, "replicate.prediction", "Prediction", "status"),
+    ),
+    Vocabulary(
+        "google-ai-generativelanguage",
+        ("google.generativeai.types.generation_types",),
+        declared=enumerations.both(
+            enumerations.of(
+                probes.gemini_finish, "google.ai.generativelanguage_v1beta:Candidate.FinishReason", names=True
+            ),
+            enumerations.of(
+                probes.gemini_block,
+                "google.ai.generativelanguage_v1beta:GenerateContentResponse.PromptFeedback.BlockReason",
+                names=True,
+            ),
+        ),
+    ),
+    Vocabulary(
+        "google-cloud-aiplatform",
+        ("vertexai.generative_models._generative_models",),
+        declared=enumerations.both(
+            enumerations.of(probes.gemini_finish, "google.cloud.aiplatform_v1:Candidate.FinishReason", names=True),
+            enumerations.of(
+                probes.gemini_block,
+                "google.cloud.aiplatform_v1:GenerateContentResponse.PromptFeedback.BlockedReason",
+                names=True,
+            ),
+        ),
+    ),
+    Vocabulary(
+        "aleph-alpha-client",
+        ("aleph_alpha_client.aleph_alpha_client",),
+        declared=enumerations.of(probes.chat("openai"), "aleph_alpha_client.chat:FinishReason"),
+    ),
+    Vocabulary(
+        "qianfan",
+        ("qianfan.errors",),
+        beside={"QianfanError": _ROOT, "APIErrorCode = '0'": "it stands for success"},
+        declared=enumerations.of(enumerations.qianfan_code, "qianfan.consts:APIErrorCode"),
+    ),
+)
 _FAMILY = ("stainless", "stainless_copies")
 VOCABULARIES = (
     *_OWN,
+    *_LONG_TAIL,
     *(
         _stainless(row.distribution, row.package)
         for row in SDKS
-        if row.family in _FAMILY and row.distribution not in {own.distribution for own in _OWN}
+        if row.family in _FAMILY and row.distribution not in {own.distribution for own in (*_OWN, *_LONG_TAIL)}
     ),
 )
 """The rows. A Stainless SDK with nothing but OpenAI's finish reasons needs none of its own."""

@@ -231,6 +231,12 @@ def _called(exc: BaseException, name: str) -> Any:
         return None
 
 
+def _said(exc: BaseException) -> str:
+    """The text of an exception; empty if making it fails."""
+    told = _called(exc, "__str__")
+    return told if isinstance(told, str) else ""
+
+
 def _rpc_text(exc: BaseException, chain: tuple[tuple[str, ...], ...]) -> str:
     """The text of an error of gRPC. Printed, the error also contains its address and the trailers."""
     return text(_called(exc, "details")) if any(_RPC in names for names in chain) else ""
@@ -238,7 +244,7 @@ def _rpc_text(exc: BaseException, chain: tuple[tuple[str, ...], ...]) -> str:
 
 def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
     """The exception type of a frame of an AWS event stream, from the text of the ValueError that anthropic 0 raises."""
-    found = _FRAME.search(str(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
+    found = _FRAME.search(_said(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
     return (found[1],) if found else ()
 
 
@@ -257,7 +263,7 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     plain = not _PLAIN.isdisjoint(names[:1])
     root = not _ROOTS.isdisjoint(names[:1])
     by_sdk = root or (plain and causes.is_raised_by_sdk(exc))
-    said = str(exc)[:400].lower() if root or not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
+    said = _said(exc)[:400].lower() if root or not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
     conflict = any(words in said for words in _CONFLICT)
     if not conflict and any(word in said for word in _CREDENTIALS):
         return frozenset(("missing_credentials",))
@@ -272,7 +278,7 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
     """The text of the innermost network error."""
     for link, names in zip(reversed(links), reversed(chain), strict=True):
         if causes.is_transport(names):
-            said = str(link)
+            said = _said(link)
             if said:
                 return said[:2048]
     return ""

@@ -108,6 +108,8 @@ def _aleph_chunk(chunk: Any) -> Any:
 ALEPH = Reshaped(_CHAT, _aleph, _aleph_chunk)
 
 _FAILED, _CANCELED = "failed", "canceled"
+_HEALTHY = frozenset(("starting", "processing", "succeeded", _CANCELED))
+"""A prediction that the caller cancels is no failure."""
 
 
 class ReplicateReader:
@@ -120,6 +122,8 @@ class ReplicateReader:
             said = text(field(result, "error"))
             failed = suspect("openai", "unnatural_finish", finish_reason=status, message=said)
             return Answer(failed, id=text(field(result, "id"), 256), finish_reasons=(status,))
+        if status not in _HEALTHY:
+            return Answer(suspect("openai", "unnatural_finish", finish_reason=status), finish_reasons=(status,))
         return Answer(id=text(field(result, "id"), 256), finish_reasons=(status,) if status == "succeeded" else ())
 
     def chunks(self) -> "ReplicateChunks":

@@ -27,6 +27,7 @@ AI21: Final = (
     _raised("ai21", "key", E.AUTH, "missing_key", "MissingApiKeyError CredentialsError"),
     _raised("ai21", "model", E.NOT_FOUND, "model", "ModelPackageDoesntExistError"),
     _raised("ai21", "request", E.BAD_REQUEST, "invalid_parameter", "EmptyMandatoryListError"),
+    _raised("ai21", "refused", E.BAD_REQUEST, "other", "AI21Error"),
     _raised("ai21", "stream", E.UNKNOWN, "unexpected_body", "StreamingDecodeError"),
 )
 DASHSCOPE: Final = (
@@ -139,7 +140,7 @@ ALEPH_ALPHA: Final = (
 )
 REPLICATE: Final = (
     Rule("replicate.model", E.SERVER, "model_error", exceptions=words("replicate.ModelError")),
-    _raised("replicate", "error", E.SERVER, "other", "ReplicateError"),
+    _raised("replicate", "error", E.SERVER, "other", "ReplicateError ReplicateException"),
     Rule("replicate.unsafe", E.OUTPUT_BLOCKED, "safety", finish=words("failed"), says=("nsfw", "flagged as sensitive")),
 )
 ZHIPU: Final = tuple(
@@ -148,7 +149,7 @@ ZHIPU: Final = tuple(
     for row in (
         _raised(sdk, "key", E.AUTH, "invalid_key", "APIAuthenticationError"),
         _raised(sdk, "rate", E.RATE_LIMITED, "requests", "APIReachLimitError"),
-        _raised(sdk, "server", E.SERVER, "internal", "APIInternalError"),
+        _raised(sdk, "server", E.SERVER, "internal", "APIInternalError APIResponseError"),
         _raised(sdk, "overloaded", E.SERVER, "overloaded", "APIServerFlowExceedError"),
         _raised(sdk, "request", E.BAD_REQUEST, "invalid_parameter", "APIRequestFailedError"),
     )
@@ -157,6 +158,16 @@ GOOGLE: Final = (
     _raised("google.generativeai", "blocked", E.PROMPT_BLOCKED, "safety", "BlockedPromptException"),
     _raised("google.generativeai", "stopped", E.OUTPUT_BLOCKED, "other", "StopCandidateException"),
     _raised("google.generativeai", "broken", E.TRANSPORT, "stream_cut", "BrokenResponseError IncompleteIterationError"),
+)
+VERTEXAI: Final = (
+    _raised("vertexai", "blocked", E.OUTPUT_BLOCKED, "other", "ResponseBlockedError"),
+    _raised("vertexai", "invalid", E.UNKNOWN, "unexpected_body", "ResponseValidationError"),
+)
+AZURE: Final = (
+    _raised("azure", "argument", E.BAD_REQUEST, "invalid_parameter", "SerializationError"),
+    _raised("azure", "body", E.UNKNOWN, "unexpected_body", "DeserializationError DecodeError"),
+    # The application reads a stream twice, or too late.
+    _raised("azure", "stream", E.BAD_REQUEST, "protocol", "StreamConsumedError StreamClosedError ResponseNotReadError"),
 )
 
 ROWS: Final = (
@@ -169,4 +180,6 @@ ROWS: Final = (
     *REPLICATE,
     *ZHIPU,
     *GOOGLE,
+    *VERTEXAI,
+    *AZURE,
 )
