@@ -1,6 +1,7 @@
 """What SDKs declare in enumerations that no annotation of a field names."""
 
 import importlib
+import inspect
 import typing
 from collections.abc import Callable, Iterator
 
@@ -35,7 +36,7 @@ def literals(probe: Probe, module: str, owner: str, name: str) -> Callable[[], I
 
     def declared() -> Iterator[tuple[Value, Probe]]:
         cls = getattr(importlib.import_module(module), owner)
-        for value in typing.get_args(typing.get_type_hints(cls)[name]):
+        for value in typing.get_args(inspect.get_annotations(cls)[name]):
             yield Value(f"{owner}.{name}", value), probe
 
     return declared
