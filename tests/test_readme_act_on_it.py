@@ -47,8 +47,8 @@ def comments(code: str) -> list[str]:
     return [line.split("# ")[1].split(":")[0] for line in code.splitlines() if "print(" in line and "# " in line]
 
 
-OF_FRAMEWORKS = 3
-"""Blocks that tests/frameworks/test_recovery_page.py runs."""
+OF_FRAMEWORKS = 4
+"""Blocks that tests/frameworks/test_recovery_page.py and test_litellm_recovery_page.py run."""
 
 
 def test_every_block_is_tested() -> None:

@@ -47,6 +47,9 @@ NATURAL = frozenset(
         "STOP",
         "STOP_REASON_STOP",
         "TOOL_CALL",
+        "STOP_SEQUENCE",
+        "pause_turn",
+        "compaction",
     ]
 )
 """Finish reasons of a healthy answer, of OpenAI and of compatible servers."""
@@ -97,13 +100,14 @@ class ChatReader:
                 return answer
         except Exception:  # noqa: BLE001 - another shape, or an object that raises: it is read field by field
             pass
-        return self._judged(result)
+        return self.judged(result)
 
-    def _judged(self, result: Any) -> Answer:
+    def judged(self, result: Any) -> Answer:
+        """Read every choice field by field, and prefer the provider's finish reason to one that litellm made of it."""
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
         if not isinstance(choices, SEQUENCES) or not all(map(is_object, choices)):
             return unexpected(DIALECT, result)
-        finish = tuple([finish_of(c, "finish_reason") for c in choices])
+        finish = tuple(map(_finish_of, choices))
         suspicion = next(filter(None, map(_judge, choices, finish, repeat(result))), None)
         if suspicion is not None and field(result, "error") is not None:
             suspicion = embedded_error(DIALECT, result, suspicion.finish_reason)
@@ -120,6 +124,11 @@ class ChatReader:
 
 
 _COMMON = (type(None), str, str, tuple, int, int)
+
+
+def _finish_of(choice: Any) -> str:
+    native = finish_of(undeclared(choice, "provider_specific_fields"), "native_finish_reason")
+    return native or finish_of(choice, "finish_reason")
 
 
 def _judge(choice: Any, finish: str, result: Any) -> Evidence | None:

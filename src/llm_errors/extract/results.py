@@ -67,7 +67,7 @@ def read(result: Any) -> Evidence | None:
         return marked.whole(result).suspicion
     for names, reader in _BY_FIELD:
         if field(result, *names) is not None:
-            return reader.whole(result).suspicion
+            return (CHAT.judged(result) if reader is CHAT else reader.whole(result)).suspicion
     if hasattr(type(result), "model_fields") and "candidates" in type(result).model_fields:
         return GENERATE_CONTENT.whole(result).suspicion
     return unexpected(causes.dialect_of((f"{causes.package(type(result))}.",)) or "openai", result).suspicion
