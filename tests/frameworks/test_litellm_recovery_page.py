@@ -30,10 +30,7 @@ def notified():
 def test_a_failure_that_no_retry_helps_is_told_with_the_class_of_the_provider(provider, notified, model, asynchronous):
     arguments = given(model, provider([error(model, 401, "authentication_error")]).url)
     with pytest.raises(litellm.AuthenticationError):
-        if asynchronous:
-            asyncio.run(_call(**arguments))
-        else:
-            litellm.completion(**arguments)
+        asyncio.run(_call(**arguments)) if asynchronous else litellm.completion(**arguments)
     assert notified == ["m: AUTH invalid_key"]
 
 
