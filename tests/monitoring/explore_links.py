@@ -37,5 +37,6 @@ def _read(link: dict[str, Any]) -> ExploreLink:
     columns = frozenset(re.findall(r"\$\{__data\.fields\.(\w+):percentencode\}", panes))
     for name in columns:
         panes = panes.replace(f"${{__data.fields.{name}:percentencode}}", IN_ROW.get(name, f"some-{name}"))
-    panes = re.sub(r"\$\{__field\.labels\.\w+:percentencode\}", "AUTH", panes)
+    for name in set(re.findall(r"\$\{__field\.labels\.(\w+):percentencode\}", panes)):
+        panes = panes.replace(f"${{__field.labels.{name}:percentencode}}", IN_ROW.get(name, f"some-{name}"))
     return ExploreLink(link["title"], json.loads(panes)["a"]["queries"], columns)

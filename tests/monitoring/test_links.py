@@ -62,14 +62,17 @@ def test_explore_gets_a_query_for_a_data_source_that_the_dashboard_has(panel: di
             assert link.columns <= columns(panel)
 
 
-@pytest.mark.parametrize("title", ["What broke, and since when", "Alerts firing", "Worst models, last hour"])
+@pytest.mark.parametrize(
+    "title", ["What broke, and since when", "Failing, by model", "Alerts firing", "Worst models, last hour"]
+)
 def test_a_row_leads_to_the_traces_and_logs_of_its_service_model_and_class(title: str) -> None:
     (panel,) = (p for b in BOARDS.values() for p in panels(b) if p["title"] == title)
     traces, logs = (link.targets[0] for link in explored(panel)[-2:])
     assert "resource.service.name = `checkout`" in traces["query"]
     assert "service_name=`checkout`" in logs["expr"]
-    assert "some-Model" in traces["query"]
-    assert "some-Model" in logs["expr"]
+    model = "some-gen_ai_request_model" if title == "Failing, by model" else "some-Model"
+    assert model in traces["query"]
+    assert model in logs["expr"]
     assert "llm.error.class" in traces["query"]
     assert "llm_error_class" in logs["expr"]
 

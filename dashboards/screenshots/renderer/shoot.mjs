@@ -43,7 +43,9 @@ async function shoot(browser, address, name, theme) {
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${address}/?board=${name}&now=${now}&width=${width}&theme=${theme}&story=${story}`);
   await page.waitForFunction('window.settled', { timeout: 60000 });
-  await new Promise((resolve) => setTimeout(resolve, 6000));
+  const drawn = () => [...document.querySelectorAll('[role="grid"]')].filter((grid) => grid.querySelector('[role="gridcell"]')).length >= window.tables;
+  await page.waitForFunction(drawn, { timeout: 60000 });
+  await new Promise((resolve) => setTimeout(resolve, 3000));
   problems.push(...(await page.evaluate('window.problems')));
   const file = [path.basename(name, '.json'), story, ...(theme === 'light' ? [theme] : [])].join('-');
   await page.screenshot({ path: path.join(out, `${file}.png`), fullPage: true });

@@ -11,6 +11,7 @@ const page = new URLSearchParams(location.search);
 const theme = createTheme({ colors: { mode: page.get('theme') } });
 const [CELL, GAP, HEADER] = [30, 8, 36];
 window.problems = [];
+window.tables = 0; // those with rows: drawn later than everything else
 
 function Info() {
   return (
@@ -31,6 +32,7 @@ function Panel({ panel, ctx, column, done }) {
     load(panel, own, theme)
       .then((found) => {
         if (!found.length && page.get('story') === 'incident') window.problems.push(`${panel.title}: empty`);
+        if (found.length && panel.type === 'table') window.tables += 1;
         setFrames(found);
       })
       .catch((error) => window.problems.push(`${panel.title}: ${error}`))

@@ -36,7 +36,7 @@ function spells(field, times) {
 }
 
 function Timeline({ frames, width, height, range, theme }) {
-  const left = 250;
+  const left = 330;
   const rows = frames.filter((frame) => frame.fields[1].values.some((value) => value != null));
   const tall = (height - AXIS) / rows.length;
   const x = (millis) => left + ((millis / 1000 - range.from) / (range.to - range.from)) * (width - left);

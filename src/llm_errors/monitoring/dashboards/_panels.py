@@ -17,7 +17,7 @@ from grafana_foundation_sdk.models.text import TextMode
 
 from llm_errors.monitoring.boards import SLOTS
 from llm_errors.monitoring.dashboards._colours import BAD, CLASSES, GOOD, NEUTRAL, PALETTE, TEXT
-from llm_errors.monitoring.dashboards.links import IN_LOGS, IN_TRACES, of_row, traces_of_series
+from llm_errors.monitoring.dashboards.links import IN_LOGS, IN_TRACES, of_row, of_series, traces_of_series
 from llm_errors.monitoring.dashboards.queries import NOTHING
 from llm_errors.monitoring.options import Options
 from llm_errors.monitoring.promql import CLASS
@@ -258,6 +258,11 @@ def opening(panel: Any, title: str, url: str) -> Any:
 def with_traces(panel: Any) -> Any:
     """A panel whose series link to the traces of their class."""
     return panel.override_by_regexp("/.*/", [m.DynamicConfigValue(id_val="links", value=[traces_of_series()])])
+
+
+def series_linked(panel: Any) -> Any:
+    """A panel whose series link to the traces and logs of their own service, model and class."""
+    return panel.override_by_regexp("/.*/", [m.DynamicConfigValue(id_val="links", value=of_series())])
 
 
 def rows_linked(panel: Any) -> Any:

@@ -70,14 +70,15 @@ def _broke(q: Queries) -> Any:
 def _failing(q: Queries) -> Any:
     text = (
         "When each model failed, and with which class. A block that reaches the right edge still fails; one that ends was "
-        "fixed, or nobody calls the model any more."
+        "fixed, or nobody calls the model any more. Click a row for its traces and logs."
     )
     states = {code: (name, colours.CLASSES[name]) for code, name in enumerate(_FIRST, start=1)}
     none = len(states) + 1
-    legend = f"{{{{{MODEL}}}}} · {{{{{CLASS}}}}}"
+    legend = f"{p.service(q.options)} · {{{{{MODEL}}}}} · {{{{{CLASS}}}}}"
     queries = [p.query(q.failing(name, code), legend, chr(64 + code)) for code, (name, _) in states.items()]
     queries.append(p.query(q.none_failing(_FIRST, none), "nothing fails", chr(64 + none)))
-    return p.timeline("Failing, by model", text, {**states, none: ("nothing fails", colours.GOOD)}, *queries)
+    panel = p.timeline("Failing, by model", text, {**states, none: ("nothing fails", colours.GOOD)}, *queries)
+    return p.series_linked(panel)
 
 
 def _by_class(q: Queries) -> Any:

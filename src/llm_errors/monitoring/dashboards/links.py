@@ -4,7 +4,7 @@ A row of a table carries two hidden columns that say in TraceQL and in LogQL whi
 `service.namespace` Prometheus' `job` is namespace/name, and traces and logs have the two apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -40,17 +40,27 @@ def logql(error_class: str, *filters: str, service: str, operator: str = "=") ->
 
 
 def traces_of_series() -> dict[str, Any]:
-    """To the traces of the class that a series is about."""
-    return _explore("Traces of this class", "tempo", "traces", "query", traceql(_series_label(CLASS)))
+    """To the traces of the class that a series is about, at the chosen services."""
+    chosen = f"{NAME_IN_TRACES} =~ `${{service_name:pipe}}`"
+    return _explore("Traces of this class", "tempo", "traces", "query", traceql(_series_label(CLASS), chosen))
+
+
+def of_series() -> list[dict[str, Any]]:
+    """To the traces and to the logs of a series' own service, model and class."""
+    return _both(_series_label, MODEL, _series_label(CLASS))
 
 
 def of_row(classes: Sequence[str] = ()) -> list[dict[str, Any]]:
     """To the traces and to the logs of a row's service, model and class; `classes` where the row has no class."""
-    name = _column("Model")
     kind, operator = ("|".join(classes), "=~") if classes else (_column("Class"), "=")
+    return _both(_column, "Model", kind, operator)
+
+
+def _both(value: Callable[[str], str], model: str, kind: str, operator: str = "=") -> list[dict[str, Any]]:
+    name = value(model)
     model_span, model_log = f"span.{semconv.REQUEST_MODEL} = `{name}`", f"{MODEL}=`{name}`"
-    traces = traceql(kind, _column(IN_TRACES), model_span, operator=operator)
-    logs = logql(kind, model_log, service=_column(IN_LOGS), operator=operator)
+    traces = traceql(kind, value(IN_TRACES), model_span, operator=operator)
+    logs = logql(kind, model_log, service=value(IN_LOGS), operator=operator)
     return [
         _explore("Traces of these failures", "tempo", "traces", "query", traces),
         _explore("Logs of these failures", "loki", "logs", "expr", logs),

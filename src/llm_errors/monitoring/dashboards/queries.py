@@ -241,7 +241,7 @@ class Queries:
     def failing(self, error_class: str, code: int) -> str:
         """`code` while a class fails at a model, nothing otherwise."""
         errors = self.at_each_step(self.errors(one_of(CLASS, (error_class,))))
-        return f"({sum_by((PROVIDER, MODEL, CLASS), errors)} > 0) * 0 + {code}"
+        return self.linked(f"({sum_by(self.series.by_class, errors)} > 0) * 0 + {code}")
 
     def none_failing(self, classes: Sequence[str], code: int) -> str:
         """`code` while calls are counted and none of the classes fails anywhere."""
