@@ -50,7 +50,9 @@ class LiveChunks:
             self._content = self._content or gives(content)
             self._interrupted = self._interrupted or content.interrupted is True
             self.done = self.done or is_complete(content)
-            self._finish = text(field(content, "turn_complete_reason"), 64) or self._finish
+            reason = getattr(content, "turn_complete_reason", None)
+            if reason is not None:
+                self._finish = text(reason, 64) or self._finish
         return self.done
 
     def end(self) -> Answer:
@@ -83,4 +85,7 @@ def gives(content: Any) -> bool:
 
 def is_complete(content: Any) -> bool:
     """Whether the message ends the turn. Newer models report the status of the interaction instead."""
-    return content.turn_complete is True or text(field(content, "interaction_status")) == _IDLE
+    if content.turn_complete is True:
+        return True
+    status = getattr(content, "interaction_status", None)
+    return status is not None and text(status, 64) == _IDLE

@@ -76,6 +76,11 @@ class Session:
         return bool(self._asked)
 
     @property
+    def answers(self) -> bool:
+        """Whether an answer is running."""
+        return bool(self._running)
+
+    @property
     def running(self) -> tuple[str, ...]:
         """The keys of the running answers."""
         return tuple(self._running)

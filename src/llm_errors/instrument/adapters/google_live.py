@@ -63,7 +63,7 @@ class GoogleLive(Adapter):
     def received(self, session: Session, event: Any) -> None:
         """Pass a message to the running turn. A turn begins when it is asked for, or with the first part of an answer."""
         content = getattr(event, "server_content", None)
-        if not session.running:
+        if not session.answers:
             wanted = content is not None and (gives(content) or (session.asked and is_complete(content)))
             if not wanted and getattr(event, "tool_call", None) is None:
                 return
@@ -72,7 +72,7 @@ class GoogleLive(Adapter):
 
     def sends(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """The application has completed its turn, so the model has to answer."""
-        if kwargs.get("turn_complete", True) is not False and not session.running and not session.asked:
+        if kwargs.get("turn_complete", True) is not False and not session.answers and not session.asked:
             session.ask()
 
 
@@ -137,5 +137,5 @@ def _failed(args: tuple[Any, ...], exc: BaseException) -> None:
         session.closed(exc)
         return
     evidence = exceptions.read(exc, session.info.dialect, session.info.provider)
-    if session.running or not session.fail_asked(evidence):
+    if session.answers or not session.fail_asked(evidence):
         session.fail(evidence, _TURN)
