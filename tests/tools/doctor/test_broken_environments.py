@@ -182,8 +182,9 @@ def test_grpc_to_a_port_where_nobody_listens(sound, faults):
     assert "connection refused" in line.lower()
 
 
-def test_a_host_that_has_no_address(sound, faults):
-    sound(OTEL_EXPORTER_OTLP_ENDPOINT="http://collector.invalid:4318")
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_a_host_that_has_no_address(sound, faults, protocol):
+    sound(OTEL_EXPORTER_OTLP_PROTOCOL=protocol, OTEL_EXPORTER_OTLP_ENDPOINT="http://collector.invalid:4318")
     (line,) = faults()
     assert "The host's name cannot be resolved" in line
 

@@ -35,11 +35,11 @@ _REMEDIES = (
     ((_HTTP,), "badstatusline|remotedisconnected|without response|connection aborted|malformed|illegal|incompleteread"
      "|reset by peer|protocol error",
      "This may be a port for OTLP over gRPC: set OTEL_EXPORTER_OTLP_PROTOCOL=grpc, or use the HTTP port (4318)."),
+    (_EITHER, "name or service not known|name resolution|nodename|dns|no address|domain name not found|lookup failed",
+     "The host's name cannot be resolved: check OTEL_EXPORTER_OTLP_ENDPOINT."),
     (_EITHER, "code: 404|code: 405|code: 501|unimplemented|not found",
      "The receiver takes nothing at this address: OTEL_EXPORTER_OTLP_ENDPOINT gets /v1/<signal> appended, "
      "OTEL_EXPORTER_OTLP_<SIGNAL>_ENDPOINT is used as it is."),
-    (_EITHER, "name or service not known|name resolution|nodename|dns|no address",
-     "The host's name cannot be resolved: check OTEL_EXPORTER_OTLP_ENDPOINT."),
     (_EITHER, "no such file|certificate", "Check the files that OTEL_EXPORTER_OTLP_CERTIFICATE and its relatives name."),
 )  # fmt: skip
 """By the protocols that are spoken: what an exporter's complaint means, the narrowest first."""
