@@ -116,7 +116,7 @@ class _Source:
         wanted = {n.strip().lower() for n in found if n.strip()}
         for unknown in sorted(wanted - set(allowed)):
             _log.warning(
-                "unknown SDK %r in %s%s, ignored; known: %s", unknown, PREFIX, name.upper(), ", ".join(allowed)
+                "unknown SDK %r in %s%s, ignored; %s", unknown, PREFIX, name.upper(), _instead(unknown, allowed)
             )
         return frozenset(wanted & set(allowed))
 
@@ -126,3 +126,11 @@ class _Source:
             "invalid value %r for %s; allowed: %s. Using the default: %s", value, setting, ", ".join(allowed), default
         )
         return default
+
+
+def _instead(unknown: str, allowed: tuple[str, ...]) -> str:
+    """What was probably meant; else all that is allowed."""
+    import difflib  # only for a mistake
+
+    near = difflib.get_close_matches(unknown, allowed, n=1)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(allowed)}"

@@ -93,7 +93,14 @@ NO_PORT = "http://127.0.0.1:9"
         ({TEMPORALITY: "delta"}, "counters would not add up"),
         ({"OTEL_METRIC_EXPORT_INTERVAL": "15s"}, "not a number of milliseconds: OTEL_METRIC_EXPORT_INTERVAL=15s"),
         ({"LLM_ERRORS_SPANS": "sometimes"}, "LLM_ERRORS_SPANS"),
-        ({"LLM_ERRORS_DISABLED_SDKS": "opnai"}, "LLM_ERRORS_DISABLED_SDKS"),
+        (
+            {"LLM_ERRORS_DISABLED_SDKS": "opnai"},
+            r"unknown SDK 'opnai' in LLM_ERRORS_DISABLED_SDKS, ignored; did you mean openai\?",
+        ),
+        (
+            {"LLM_ERRORS_DISABLED_SDKS": "xyzzy"},
+            "unknown SDK 'xyzzy' in LLM_ERRORS_DISABLED_SDKS, ignored; known: openai, ",
+        ),
         ({"LLM_ERRORS_SPAN": "off"}, "unknown setting LLM_ERRORS_SPAN"),
         ({"LLM_ERRORS_RULES_FILE": "/nowhere/rules.toml"}, "LLM_ERRORS_RULES_FILE is not used: .*cannot be read"),
         pytest.param(
