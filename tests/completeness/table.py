@@ -155,28 +155,14 @@ _OWN = (
     Vocabulary("aiobotocore", ("aiobotocore.response",)),
     Vocabulary("xai-sdk", ("xai_sdk.video",), declared=grpc_enumerations.declared),
     Vocabulary(
-        "azure-ai-inference",
-        ("azure.core.exceptions",),
-        ("azure.ai.inference.models.*",),
-        ((r"^CompletionsFinishReason\.value$", probes.chat("openai")), _CHAT),
-        {"AzureError": _ROOT},
-    ),
-    Vocabulary("ai21", ("ai21.errors", "ai21"), ("ai21.models.*",), (_CHAT,), {"AI21Error": _ROOT}),
-    Vocabulary(
-        "dashscope", ("dashscope.common.error",), ("dashscope.api_entities.*",), (_CHAT,), {"DashScopeException": _ROOT}
-    ),
-    Vocabulary("voyageai", ("voyageai.error",)),
-    Vocabulary(
         "litellm",
         ("litellm.exceptions",),
         ("litellm.types.utils",),
         (_CHAT,),
         {"OpenAIError": _ROOT, "ModelNotMappedError": "of a look-up in the table of prices"},
     ),
-    Vocabulary("zai-sdk", ("zai.core", "zai.core._errors"), ("zai.types.*",), (_CHAT,), {"APIResponseError": _ROOT}),
     Vocabulary("google-adk", ("google.adk.errors.*", "google.adk.agents.invocation_context")),
 )
-_ROOT = "the root of the SDK's exceptions: the class below it decides"
 _LONG_TAIL = (
     _stainless("sambanova", "sambanova", (r"^Message\w*\.stop_reason$", probes.messages)),
     Vocabulary("zeroentropy", ("zeroentropy",)),

@@ -199,7 +199,7 @@ Unprintable.__module__ = "httpx"
 
 
 def test_an_exception_that_cannot_be_printed_ends_as_a_class():
-    assert classify(Unprintable()).rule == "common.unreadable"
+    assert classify(Unprintable()).rule == "common.fallback.unrecognised_error"
 
 
 BODIES = [
