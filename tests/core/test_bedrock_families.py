@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from llm_errors import classify
 from llm_errors.extract import glimpse
 from llm_errors.extract.bedrock_agents import AcceptedReader, EventsReader, PolicyReader, TextReader
 from llm_errors.extract.bedrock_invoke import InvokeReader
@@ -71,6 +72,30 @@ FAMILIES = [
 
 def event(said):
     return {"chunk": {"bytes": json.dumps(said).encode()}}
+
+
+NATIVE = [
+    ({"results": [{"outputText": "hi", "completionReason": "LENGTH"}]}, "TRUNCATED/max_tokens"),
+    ({"results": [{"outputText": "", "completionReason": "CONTENT_FILTERED"}]}, "OUTPUT_BLOCKED/content_filter"),
+    ({"results": [{"outputText": "hi", "completionReason": "FINISH"}]}, None),
+    ({"generation": "hi", "stop_reason": "length"}, "TRUNCATED/max_tokens"),
+    ({"generation": "hi", "stop_reason": "stop"}, None),
+    ({"outputs": [{"text": "hi", "stop_reason": "length"}]}, "TRUNCATED/max_tokens"),
+    ({"outputs": [{"text": "hi", "stop_reason": "stop"}]}, None),
+    ({"completions": [{"data": {"text": "hi"}, "finishReason": {"reason": "length"}}]}, "TRUNCATED/max_tokens"),
+    ({"completion": "hi", "stop_reason": "max_tokens"}, "TRUNCATED/max_tokens"),
+    ({"completion": "hi", "stop_reason": "stop_sequence"}, None),
+    ({"generations": [{"text": "hi", "finish_reason": "MAX_TOKENS"}]}, "TRUNCATED/max_tokens"),
+    ({"embedding": [0.1], "inputTextTokenCount": 1}, None),
+    ({"images": [], "finish_reasons": ["Filter reason: prompt"]}, "PROMPT_BLOCKED/content_filter"),
+    ({**GUARDED, "completion": "no", "stop_reason": "stop_sequence"}, "OUTPUT_BLOCKED/guardrail"),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), NATIVE, ids=range(len(NATIVE)))
+def test_classify_knows_the_shape_of_a_plain_dictionary(answer, expected):
+    found = classify(answer, provider="aws.bedrock")
+    assert (found and f"{found.error_class.value}/{found.reason}") == expected
 
 
 @pytest.mark.parametrize(("body", "expected"), FAMILIES, ids=range(len(FAMILIES)))

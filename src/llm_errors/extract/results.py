@@ -7,6 +7,7 @@ from llm_errors.extract import adk, causes
 from llm_errors.extract.answer import Reader, embedded_error, unexpected
 from llm_errors.extract.anthropic import MessagesReader
 from llm_errors.extract.bedrock import ConverseReader
+from llm_errors.extract.bedrock_invoke import InvokeReader
 from llm_errors.extract.claude_agent import MessagesOfQuery
 from llm_errors.extract.cohere import CohereReader
 from llm_errors.extract.cohere_v1 import CohereV1Reader
@@ -25,7 +26,7 @@ from llm_errors.extract.openai_runs import RunReader
 CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, PAGES, MEDIA = DataReader("data"), DataReader("results"), DataReader("pages"), MediaReader()
-REALTIME, LIVE, RUNS = RealtimeReader(), LiveReader(), RunReader()
+REALTIME, LIVE, RUNS, INVOKE = RealtimeReader(), LiveReader(), RunReader(), InvokeReader()
 
 CONVERSE, COHERE, COHERE_V1, OLLAMA = ConverseReader(), CohereReader(), CohereV1Reader(), OllamaReader()
 
@@ -35,12 +36,24 @@ _BY_MARK: tuple[tuple[str, str, Reader], ...] = (
     ("object", "thread.run", RUNS),
 )
 """A field whose value shows what the answer is."""
+
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("num_turns",), MessagesOfQuery()),
     (("choices",), CHAT),
     (("completion_message",), LLAMA),
     (("candidates", "prompt_feedback", "promptFeedback", "usage_metadata", "usageMetadata"), GENERATE_CONTENT),
     (("done_reason", "done"), OLLAMA),
+    (
+        (
+            "generation",
+            "completion",
+            "completions",
+            "generations",
+            "inputTextTokenCount",
+            "amazon-bedrock-guardrailAction",
+        ),
+        INVOKE,
+    ),
     (("stop_reason",), MESSAGES),
     (("stopReason",), CONVERSE),
     (("output", "incomplete_details"), RESPONSES),
@@ -65,12 +78,25 @@ def read(result: Any) -> Evidence | None:
     marked = next((reader for name, mark, reader in _BY_MARK if text(field(result, name)) == mark), None)
     if marked is not None:
         return marked.whole(result).suspicion
-    for names, reader in _BY_FIELD:
-        if field(result, *names) is not None:
-            return (CHAT.judged(result) if reader is CHAT else reader.whole(result)).suspicion
+    reader = _reader_of(result)
+    if reader is not None:
+        return (CHAT.judged(result) if reader is CHAT else reader.whole(result)).suspicion
     if hasattr(type(result), "model_fields") and "candidates" in type(result).model_fields:
         return GENERATE_CONTENT.whole(result).suspicion
     return unexpected(causes.dialect_of((f"{causes.package(type(result))}.",)) or "openai", result).suspicion
+
+
+def _reader_of(result: Any) -> Reader | None:
+    if _is_native(result):
+        return INVOKE
+    return next((reader for names, reader in _BY_FIELD if field(result, *names) is not None), None)
+
+
+def _is_native(result: Any) -> bool:
+    """Whether an answer of a model on Bedrock lists its parts under a name that other APIs use for something else."""
+    part = next(iter(items(field(result, "results", "outputs"))), None)
+    is_part = field(part, "outputText", "completionReason", "stop_reason") is not None
+    return is_part or (field(result, "images") is not None and field(result, "finish_reasons") is not None)
 
 
 def _dialect(result: Any, error: Any) -> str:
