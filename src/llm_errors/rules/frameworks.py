@@ -28,6 +28,12 @@ ROWS: Final = (
     # What a tool returns is part of the next prompt; what the model gives to a tool is its output.
     _named("guardrail.prompt", E.PROMPT_BLOCKED, "guardrail",
            ".InputGuardrailTripwireTriggered .ToolOutputGuardrailTripwireTriggered"),
+    # google-adk's own, about sessions and tools.
+    _named("adk.missing", E.NOT_FOUND, "resource",
+           "google.adk.NotFoundError google.adk.SessionNotFoundError google.adk.InvocationNotFoundError"),
+    _named("adk.state", E.BAD_REQUEST, "failed_precondition", "google.adk.AlreadyExistsError google.adk.StaleSessionError"),
+    _named("adk.input", E.BAD_REQUEST, "invalid_parameter", "google.adk.InputValidationError"),
+    _named("adk.tool", E.TOOL_PROTOCOL, "other", "google.adk.ToolExecutionError"),
     _named("guardrail.route", E.PROMPT_BLOCKED, "guardrail", ".SensitiveDataRouteException"),
     _named("guardrail.output", E.OUTPUT_BLOCKED, "guardrail",
            ".OutputGuardrailTripwireTriggered .ToolInputGuardrailTripwireTriggered"),
