@@ -92,6 +92,7 @@ class Run:
         run: Run | None = self
         while run is not None:
             run.answered = False
+            run.followed(True, False)
             run = run.parent
 
     def failed_within(self) -> None:

@@ -80,7 +80,9 @@ def _peers(distribution: str) -> Iterator[Finding]:
     for point in metadata.entry_points(group="opentelemetry_instrumentor"):
         if point.dist is None or point.value.startswith("llm_errors."):
             continue
-        wanted = {m[0].lower() for r in point.dist.requires or [] if "extra" in r and (m := _NAME.match(r))}
+        wanted = {
+            m[0].lower().replace("_", "-") for r in point.dist.requires or [] if "extra" in r and (m := _NAME.match(r))
+        }
         if distribution in wanted:
             yield note(
                 f"{distribution} is also instrumented by {point.dist.name}; the class is added to its span when "
