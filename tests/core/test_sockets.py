@@ -211,3 +211,15 @@ def test_a_close_code_never_shields_the_words_of_a_user_rule():
 
     own = Rule("own", ErrorClass.SERVER, "overloaded", codes=frozenset({"close_1008"}))
     assert decide(exceptions.read(closed(1008, "no")), own=index([own])).rule == "own"
+
+
+ROOTS = {"WebSocketException", "InvalidHandshake"}
+"""Classes that say nothing themselves."""
+
+
+def test_every_exception_of_websockets_is_decided_by_a_rule():
+    known = pytest.importorskip("websockets.exceptions")
+    for name in set(known.__all__) - ROOTS - {"InvalidStatus"}:  # its HTTP status decides
+        cls = getattr(known, name)
+        found = classify(cls.__new__(cls))
+        assert not found.rule.startswith("common.fallback."), name

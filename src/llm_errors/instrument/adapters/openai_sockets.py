@@ -39,15 +39,13 @@ class Api(NamedTuple):
     module: str
     name: str
     reader: Reader
-    lanes: str = ""
-    """The field of an event that names its lane, where an error and the end of an answer belong to a lane."""
 
 
 APIS = (
     Api("realtime.realtime", "Realtime", results.REALTIME),
     Api("beta.realtime.realtime", "Realtime", results.REALTIME),
-    Api("responses.responses", "Responses", results.RESPONSES, "stream_id"),
-    Api("beta.responses.responses", "Responses", results.RESPONSES, "stream_id"),
+    Api("responses.responses", "Responses", results.RESPONSES),
+    Api("beta.responses.responses", "Responses", results.RESPONSES),
     # Sessions without responses of their own: they are calls as a whole.
     Api("realtime.translations.translations", "Translations", results.REALTIME),
     Api("live.live", "Live", results.REALTIME),
@@ -65,6 +63,8 @@ _OF_THE_CALLER = "invalid_request_error"
 _ELSEWHERE = ("session", "item", "audio")
 """The beginning of the parameter of an error that is not about the request for a response."""
 _BUFFER = "input_audio_buffer"
+_LANE = "stream_id"
+"""The field of an event of the Responses API that names its lane, to which an error and the end of an answer belong."""
 
 
 class OpenAISockets(Adapter):
@@ -124,11 +124,11 @@ class OpenAISockets(Adapter):
         if kind == ERROR:
             (_error_of_lane if by_lane else _error)(session, event, fields)
         elif kind == CREATED:
-            lane = fields.get("stream_id") or ""
+            lane = _lane(event, fields) if by_lane else ""
             session.begin(lane if by_lane else _id(fields), lane)
         elif kind.startswith(_OF_RESPONSES):
             if by_lane:
-                session.part(fields.get("stream_id") or "", event)
+                session.part(_lane(event, fields), event)
             elif kind != DONE:
                 session.part(fields.get("response_id") or "", event)
             else:
@@ -142,11 +142,19 @@ class OpenAISockets(Adapter):
         kind = event.get("type") if type(event) is dict else getattr(event, "type", None)
         if kind == "response.create":
             model = text(field(event, "model"), 256) or None
-            session.ask(text(field(event, "stream_id"), 256), text(field(event, "event_id"), 256), model)
+            session.ask(text(field(event, _LANE), 256), text(field(event, "event_id"), 256), model)
 
 
 def _id(fields: Any) -> str:
     return text(field(fields.get("response"), "id"), 256)
+
+
+def _lane(event: Any, fields: Any) -> str:
+    """The lane of an event; older releases of the SDK do not declare the field, and keep it apart."""
+    named = fields.get(_LANE)
+    if named is None and fields is not event:
+        named = (event.__pydantic_extra__ or {}).get(_LANE)
+    return named if isinstance(named, str) else ""
 
 
 def _evidence(session: Session, event: Any) -> Evidence:
@@ -164,7 +172,7 @@ def _done(session: Session, event: Any, fields: Any) -> None:
 
 def _error_of_lane(session: Session, event: Any, fields: Any) -> None:
     """An error of the Responses API ends the response of its lane."""
-    lane = fields.get("stream_id") or ""
+    lane = _lane(event, fields)
     if lane in session.running:
         session.part(lane, event)
     elif not session.fail_asked(_evidence(session, event), lane):
