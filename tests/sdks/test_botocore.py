@@ -650,3 +650,28 @@ def test_uninstrumenting_restores_the_classes(instrument):
     assert before[0] is not BaseClient._make_api_call
     driver.uninstrument()
     assert before == (BaseClient._make_api_call, Endpoint._get_response, StreamingBody.read)
+
+
+RERANK = {
+    "queries": [{"type": "TEXT", "textQuery": {"text": "q"}}],
+    "sources": [{"type": "INLINE", "inlineDocumentSource": {"type": "TEXT", "textDocument": {"text": "d"}}}],
+    "rerankingConfiguration": {
+        "type": "BEDROCK_RERANKING_MODEL",
+        "bedrockRerankingConfiguration": {
+            "modelConfiguration": {"modelArn": "arn:aws:bedrock:us-east-1::foundation-model/m"}
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        (Reply(json={"results": [{"index": 0, "relevanceScore": 0.5}]}), "ok"),
+        (error(429, "ThrottlingException"), "RATE_LIMITED/requests"),
+    ],
+    ids=["healthy", "throttled"],
+)
+def test_reranking_by_a_model_is_a_call(play, reply, verdict):
+    seen = play(AGENTS, asking("rerank", **RERANK), reply)
+    assert (seen.verdict, seen.labels["gen_ai.operation.name"]) == (verdict, "rerank")

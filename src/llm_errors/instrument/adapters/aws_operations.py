@@ -58,6 +58,8 @@ APIS: dict[str, Api] = {
     "InvokeFlow": _agents("invoke_agent", _FLOW, "flowIdentifier", "responseStream", True),
     "RetrieveAndGenerate": _agents("generate_content", _TEXT, "modelArn"),
     "RetrieveAndGenerateStream": _agents("generate_content", _TEXT, "modelArn", "stream", True),
+    "Rerank": _agents("rerank", _ACCEPTED, ""),
+    "GenerateQuery": _agents("generate_content", _ACCEPTED, ""),
     "InvokeEndpoint": _sagemaker(_INVOKE, "EndpointName", "Body"),
     "InvokeEndpointAsync": _sagemaker(_ACCEPTED, "EndpointName"),
     "InvokeEndpointWithResponseStream": _sagemaker(_INVOKE, "EndpointName", "Body", True),
