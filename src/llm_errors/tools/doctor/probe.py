@@ -82,7 +82,7 @@ def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> 
     try:
         sent = _export(signal, exporter).name == "SUCCESS"
     except Exception as error:  # noqa: BLE001 - the same
-        return Refused(what, protocol, address, _named(error), _remedy(_named(error), protocol))
+        return _refused(what, protocol, address, _named(error))
     finally:
         exporter.shutdown()
     complaints = log_capture.mine(said)
@@ -93,11 +93,16 @@ def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> 
     if sent:
         return good(f"{what}: {protocol} to {address} accepts an empty request")
     telling = next((c for c in complaints if _remedy(c, protocol) != UNREACHABLE), (complaints or [""])[-1])
+    return _refused(what, protocol, address, telling)
+
+
+def _refused(signal: str, protocol: str, address: str, telling: str) -> Refused:
+    """What keeps a request from being delivered: what the exporter says, or what a connection of our own shows."""
     if _remedy(telling, protocol) == UNREACHABLE:
         telling = _connection(address) or telling or "refused"
     detail = re.search(r"details: (.+)|(code: [1-9].+)", telling, re.IGNORECASE | re.DOTALL)
     complaint = _clipped(detail[1] or detail[2] if detail else telling)
-    return Refused(what, protocol, address, complaint, _remedy(telling, protocol))
+    return Refused(signal, protocol, address, complaint, _remedy(telling, protocol))
 
 
 def _connection(address: str) -> str:
