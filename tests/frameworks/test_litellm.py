@@ -344,6 +344,24 @@ def test_each_attempt_of_a_router_is_one_call(observed, provider, asynchronous, 
     assert found(observed) == ({"ok": 1, "error": failed}, {"SERVER/unavailable": failed}, {}, failed + 1)
 
 
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_a_stream_that_a_router_opens_before_its_first_chunk_is_counted_if_it_fails(observed, provider, asynchronous):
+    """Gemini's request is sent with the first chunk, or by the router, which then falls back."""
+    url = provider(lambda r: streamed(ANTHROPIC) if r.path.endswith("messages") else error(GEMINI, 503, "x")).url
+    asked = {"first": given(GEMINI, url), "second": given(ANTHROPIC, url)}
+    models = [
+        {"model_name": n, "litellm_params": {k: v for k, v in a.items() if k != "messages"}} for n, a in asked.items()
+    ]
+    ask = litellm.Router(model_list=models, fallbacks=[{"first": ["second"]}], num_retries=0)
+
+    async def chunks() -> list[Any]:
+        return [c async for c in await ask.acompletion(model="first", messages=ASK, stream=True)]
+
+    with suppress(litellm.exceptions.MidStreamFallbackError):  # older releases fall back for whole answers only
+        asyncio.run(chunks()) if asynchronous else list(ask.completion(model="first", messages=ASK, stream=True))
+    assert observed.reasons() == {("SERVER", "unavailable"): 1}
+
+
 def test_fallbacks_of_one_call_are_calls(observed, provider):
     url = provider(first_fails).url
     plain(OPENAI, url, fallbacks=[given(ANTHROPIC, url)])

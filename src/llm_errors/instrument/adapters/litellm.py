@@ -23,6 +23,8 @@ from llm_errors.instrument.adapters.litellm_streams import (
     FollowedStream,
     closed,
     closed_async,
+    fetched,
+    fetched_async,
     next_chunk,
     next_chunk_async,
 )
@@ -94,6 +96,8 @@ class LiteLlm(Adapter):
             if asynchronous:
                 yield Target(module, name, "__anext__", next_chunk_async)
                 yield Target(module, name, "aclose", closed_async, optional=True)
+        yield Target(*_CHAT_STREAM, "fetch_sync_stream", fetched, optional=True)
+        yield Target(*_CHAT_STREAM, "fetch_stream", fetched_async, optional=True)
         yield Target("litellm.litellm_core_utils.litellm_logging", "Logging", "failure_handler", refusal, optional=True)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:

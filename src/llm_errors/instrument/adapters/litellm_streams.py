@@ -81,6 +81,44 @@ def next_chunk_async(edge: Edge, original: Function) -> Function:
     return wrapper
 
 
+def fetched(edge: Edge, original: Function) -> Function:
+    """The wrapper of the method that sends the request of a stream. A router calls it before it asks for a chunk."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        stream = quietly("chunk", None, _next, edge, args)
+        if stream is None:
+            return original(*args, **kwargs)
+        token = NESTED.set(stream.requests)
+        try:
+            return original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("stream", None, stream.call.failed, exc)
+            raise
+        finally:
+            reset(token)
+
+    return wrapper
+
+
+def fetched_async(edge: Edge, original: Function) -> Function:
+    """The same for the coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        stream = quietly("chunk", None, _next, edge, args)
+        if stream is None:
+            return await original(*args, **kwargs)
+        token = NESTED.set(stream.requests)
+        try:
+            return await original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("stream", None, stream.call.failed, exc)
+            raise
+        finally:
+            reset(token)
+
+    return wrapper
+
+
 def closed(edge: Edge, original: Function) -> Function:
     """The wrapper of `close`. litellm also closes a stream before it raises the failure of a chunk."""
 
