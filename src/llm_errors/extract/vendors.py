@@ -107,6 +107,8 @@ def _aleph_chunk(chunk: Any) -> Any:
 
 ALEPH = Reshaped(_CHAT, _aleph, _aleph_chunk)
 
+FAILED_CODE = "prediction_failed"
+"""Stands for the error of a model, of which Replicate sends a text only."""
 _FAILED, _CANCELED = "failed", "canceled"
 _HEALTHY = frozenset(("starting", "processing", "succeeded", _CANCELED))
 """A prediction that the caller cancels is no failure."""
@@ -120,7 +122,7 @@ class ReplicateReader:
         status = text(field(result, "status"), 32)
         if status == _FAILED:
             said = text(field(result, "error"))
-            failed = suspect("openai", "unnatural_finish", finish_reason=status, message=said)
+            failed = suspect("openai", codes=(FAILED_CODE,), finish_reason=status, message=said)
             return Answer(failed, id=text(field(result, "id"), 256), finish_reasons=(status,))
         if status not in _HEALTHY:
             return Answer(suspect("openai", "unnatural_finish", finish_reason=status), finish_reasons=(status,))

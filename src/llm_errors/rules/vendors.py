@@ -139,9 +139,18 @@ ALEPH_ALPHA: Final = (
     _raised("aleph_alpha_client", "busy", E.SERVER, "overloaded", "BusyError"),
 )
 REPLICATE: Final = (
-    Rule("replicate.model", E.SERVER, "model_error", exceptions=words("replicate.ModelError")),
+    _raised("replicate", "model", E.SERVER, "model_error", "ModelError"),
     _raised("replicate", "error", E.SERVER, "other", "ReplicateError ReplicateException"),
-    Rule("replicate.unsafe", E.OUTPUT_BLOCKED, "safety", finish=words("failed"), says=("nsfw", "flagged as sensitive")),
+    Rule("replicate.failed", E.SERVER, "model_error", dialects=words("openai"), codes=words("prediction_failed")),
+    Rule(
+        "replicate.unsafe",
+        E.OUTPUT_BLOCKED,
+        "safety",
+        dialects=words("openai"),
+        codes=words("prediction_failed"),
+        says=("nsfw", "flagged as sensitive"),
+        weight=1,
+    ),
 )
 ZHIPU: Final = tuple(
     row
@@ -164,8 +173,7 @@ VERTEXAI: Final = (
     _raised("vertexai", "invalid", E.UNKNOWN, "unexpected_body", "ResponseValidationError"),
 )
 AZURE: Final = (
-    _raised("azure", "argument", E.BAD_REQUEST, "invalid_parameter", "SerializationError"),
-    _raised("azure", "body", E.UNKNOWN, "unexpected_body", "DeserializationError DecodeError"),
+    _raised("azure", "body", E.UNKNOWN, "unexpected_body", "DecodeError"),
     # The application reads a stream twice, or too late.
     _raised("azure", "stream", E.BAD_REQUEST, "protocol", "StreamConsumedError StreamClosedError ResponseNotReadError"),
 )

@@ -240,7 +240,7 @@ def problem(status, detail="m"):
         (run, Reply(503, text="<html>"), "SERVER/unavailable"),
         (run, Reply(action="close_at_once"), "TRANSPORT/disconnected"),
         (create, prediction("starting", output=None), "ok"),
-        (create, prediction("failed", error="boom"), "SERVER/other"),
+        (create, prediction("failed", error="boom"), "SERVER/model_error"),
         (create, problem(429), "RATE_LIMITED/requests"),
     ],
 )

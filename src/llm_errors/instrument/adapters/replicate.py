@@ -11,7 +11,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions
 from llm_errors.extract.answer import Answer, suspect
 from llm_errors.extract.fields import field, number, text
-from llm_errors.extract.vendors import REPLICATE
+from llm_errors.extract.vendors import FAILED_CODE, REPLICATE
 from llm_errors.instrument.adapters.methods import Methods
 from llm_errors.instrument.adapters.unusual import poll, poll_async
 from llm_errors.instrument.endpoints import split_address
@@ -89,7 +89,7 @@ class Replicate(Methods):
         if "replicate.ModelError" in names:
             said = text(field(field(exc, "prediction"), "error"))
             return replace(
-                suspect("openai", "unnatural_finish", finish_reason="failed", message=said), exceptions=(names,)
+                suspect("openai", codes=(FAILED_CODE,), finish_reason="failed", message=said), exceptions=(names,)
             )
         status = number(field(exc, "status"))
         if "replicate.ReplicateError" not in names or status is None:
