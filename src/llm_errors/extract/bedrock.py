@@ -45,7 +45,7 @@ class ConverseChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Read one event. Its only key is its name; the metadata event is the last one."""
+        """Read one event. It is a dictionary with one key: its name. The metadata event is the last one."""
         block = field(field(chunk, "contentBlockDelta"), "delta") or field(field(chunk, "contentBlockStart"), "start")
         self.content([block] if block is not None else [])
         stopped = field(chunk, "messageStop")

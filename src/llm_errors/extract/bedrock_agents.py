@@ -10,7 +10,7 @@ from llm_errors.extract.guardrail import assessed_stage, only_masks
 
 INTERVENED = frozenset(("INTERVENED", "GUARDRAIL_INTERVENED"))
 NATURAL = frozenset(("SUCCESS", "INPUT_REQUIRED", ""))
-"""Why a flow ends, or waits, as it should."""
+"""Reasons with which a flow ends or waits normally."""
 
 
 def _blocked(*stage: str) -> Evidence:
@@ -24,7 +24,7 @@ class PolicyReader:
         self._source = source
 
     def whole(self, result: Any) -> Answer:
-        """Read the action. A text in which the guardrail only masked parts has passed."""
+        """Read the action. If the guardrail only masked parts of a text, the text has passed."""
         if not isinstance(result, dict):
             return unexpected(DIALECT, result)
         acted = field(result, "action") in INTERVENED and not only_masks(field(result, "assessments"))
@@ -84,7 +84,7 @@ class EventsReader:
 
 
 class EventsChunks:
-    """The state of one stream of events. The only key of an event is its name."""
+    """The state of one stream of events. An event is a dictionary with one key: its name."""
 
     __slots__ = ("_content", "_failed", "_last", "_wanted", "done")
 

@@ -41,7 +41,7 @@ class CohereChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Read one event: the content, and at the end the finish reason, the error and the usage."""
+        """Read one event: look for content; read finish reason, error and usage from the last event."""
         delta = field(chunk, "delta")
         message = field(delta, "message")
         if not self._content and message is not None:

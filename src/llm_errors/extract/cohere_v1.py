@@ -45,7 +45,7 @@ class CohereV1Chunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Read one event: the content until there is some, and everything else at the end."""
+        """Read one event: look for content until some is found; read everything else from the last event."""
         if not self._content:
             self._content = any(field(chunk, name) for name in _CONTENT)
         if field(chunk, "event_type") in ("stream-end", "stream-error"):

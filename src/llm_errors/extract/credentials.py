@@ -9,7 +9,7 @@ _SHAPES = re.compile(
       \b(?:bearer|basic|negotiate|digest)\s+[^\s'",;]+                  # Authorization header values
     | \beyJ[\w-]{4,}\.[\w-]*(?:\.[\w-]*)?                               # JWTs
     | (?<![A-Za-z0-9])(?:sk|pk|rk|gsk|xai|pplx|csk|tgp|fw|nvapi|hf|r8|sess|vck|lsv2)
-      [-_][\w*.\-]{6,}                                                  # provider keys, also half masked ones
+      [-_][\w*.\-]{6,}                                                  # provider keys, including partly masked ones
     | (?<![A-Za-z0-9])(?:gh[pousr]|github_pat|glpat|xox[abprs]|npm|pypi|sg|shpat|dop_v1|hvs|AGE-SECRET-KEY)
       [-_.][\w.\-]{8,}                                                  # tokens of code hosts and other services
     | \bAIza[\w*-]{10,}                                                 # Google API keys

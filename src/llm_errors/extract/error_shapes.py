@@ -1,7 +1,7 @@
-"""Recognises error objects: inside the error of a gateway, with further fields, and instead of an answer.
+"""Recognises error objects: nested in a gateway's error, with extra fields, or sent instead of an answer.
 
 Healthy answers of compatible servers may have fields of an error (`code` 0, `success` true, a `message`). Therefore an object
-counts as an error only if a field shows it.
+counts as an error only if one of its fields says so.
 """
 
 import re
@@ -31,9 +31,9 @@ RPC_CODES = (
 _OF_A_REQUEST = (400, 413, 422)
 _LINK = r"(?:[\w.]{0,64}(?:Error|Exception)|Error code: \d{3}|HTTP \d{3}|Error from provider\s?\([^()]{1,100}\))"
 _BEGINNING = re.compile(rf"(?:{_LINK}\s?[-:]\s{{1,2}}){{0,4}}(?:\d{{3}}\s)?(?:b['\"])?(?=[{{\[])")
-"""Names and numbers that gateways print before a body. After other words, an object may be a part of the request."""
+"""Names and numbers that gateways print before a body. An object after other words may be quoted from the request."""
 _END = re.compile(r"['\")]*\s*(?:\Z|\.\s|\n)")
-"""The end of the text, or another sentence. If the same sentence continues, the object was a quotation."""
+"""What may follow an error object: the end of the text, or a new sentence. Otherwise the object was a quotation."""
 _DECODER = JSONDecoder()
 
 
@@ -152,7 +152,7 @@ def _amount(digits: str) -> int:
 
 
 _TEXTS_OF_ERRORS = tuple(name for name in TEXTS if name not in ("details", "title"))
-"""Message fields that need no HTTP status in the object. A `title` does, because it is not specific to errors."""
+"""Message fields that show an error without an HTTP status. `details` and `title` are not specific to errors."""
 _CODES = ("code", "error_code", "errorCode")
 _FAILED = frozenset(("error", "fail", "failed", "failure"))
 _WELL = frozenset(("", "0", "ok", "success", "successful", "succeeded", "succeed"))
@@ -160,7 +160,7 @@ _WELL = frozenset(("", "0", "ok", "success", "successful", "succeeded", "succeed
 
 
 def told_error(answer: Any) -> Any:
-    """The error in an answer, or the answer if it is an error, for `bodies.read`; otherwise None."""
+    """The error in an answer, or the answer itself if it is one, as `bodies.read` takes it; otherwise None."""
     if isinstance(answer, list | tuple):
         entries = (told_error(entry) for entry in answer[:8] if is_object(entry))
         return next((told for told in entries if told is not None), None)
@@ -174,7 +174,7 @@ def told_error(answer: Any) -> Any:
 
 
 def is_flat_error(result: Any) -> bool:
-    """Whether the object is an error: it is marked as one, or has a message and a code or status other than success."""
+    """Whether the object is an error: marked as one, or with a message and a code or status that does not mean success."""
     found = shown(result)
     if "error" in (text(field(found, "object"), 16), text(field(found, "type"), 16)):
         return True
@@ -200,6 +200,6 @@ def _is_wrong(code: Any) -> bool:
 
 
 def _failed(status: Any) -> bool:
-    """Whether the value is an HTTP status or a word."""
+    """Whether the value means failure: an HTTP status from 400 on, or a word such as `failed`."""
     whole = number(status)
     return whole in range(400, 600) if whole is not None else text(status, 16).lower() in _FAILED

@@ -43,7 +43,7 @@ class OllamaChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Read one line: the content until there is some, and everything else at the end."""
+        """Read one line: look for content until some is found; read everything else from the last line."""
         if not self._content:
             message = field(chunk, "message") or chunk
             self._content = any(field(message, name) for name in _CONTENT)

@@ -54,11 +54,11 @@ NATURAL = frozenset(
 )
 """Finish reasons of a healthy answer, of OpenAI and of compatible servers."""
 _TELLING = FINISH_REASONS - {"OTHER", "IMAGE_OTHER"}
-"""Names of Gemini that are more specific than the name before them."""
+"""Gemini's finish reasons that say more than the general reason before the colon."""
 
 
 def plain(reason: str) -> str:
-    """The part of a combined reason that counts. For `content_filter: RECITATION` it is Gemini's name, if it is known."""
+    """The more specific part of a combined reason: of `content_filter: RECITATION` Gemini's name, if it is known."""
     if ": " not in reason:
         return "" if reason.upper() == ABSENT else reason
     general, _, own = reason.partition(": ")
@@ -103,7 +103,7 @@ class ChatReader:
         return self.judged(result)
 
     def judged(self, result: Any) -> Answer:
-        """Read every choice field by field, and prefer the provider's finish reason to one that litellm made of it."""
+        """Read every choice field by field, and prefer the provider's finish reason to litellm's translation."""
         choices = field(result, "choices") if not isinstance(result, str | bytes) else None
         if not isinstance(choices, SEQUENCES) or not all(map(is_object, choices)):
             return unexpected(DIALECT, result)
@@ -176,7 +176,7 @@ def _tool_arguments(message: Any) -> list[str]:
 
 
 def _has_content(choice: Any) -> bool:
-    """The text of a choice. The content of a chat comes first: it is common, and access to an undeclared field is slow."""
+    """Whether a choice has content. `content` is checked first: access to an undeclared field is slow."""
     message = field(choice, "message")
     if field(message, "content"):
         return True
@@ -214,7 +214,7 @@ class ChatChunks:
         """Read one chunk. A further piece of text, the common case, contains nothing else of interest.
 
         The finish reason of the last choice ends the answer, because applications stop reading there. If usage was requested,
-        the usage ends it. If there was no content yet, only the end of the stream does.
+        the usage ends it. If a healthy finish reason comes before any content, only the end of the stream ends the answer.
         """
         try:
             (choice,) = chunk.choices
@@ -231,7 +231,7 @@ class ChatChunks:
         return complete and (self._content or not NATURAL.issuperset(map(plain, self._finish.values())))
 
     def _look(self, chunk: Any) -> None:
-        """Read the finish reason, the refusal, whether there is content, and an error object instead of it."""
+        """Read the finish reason, the refusal, whether there is content, and an error object in place of content."""
         choices = getattr(chunk, "choices", None) if type(chunk) is not dict else chunk.get("choices")
         if not choices or type(choices) is not list:
             self._without_choices(chunk)

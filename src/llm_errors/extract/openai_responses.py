@@ -18,7 +18,7 @@ from llm_errors.extract.fields import field, is_json, items, text
 DIALECT = "openai"
 RUNNING = frozenset(("in_progress", "queued"))
 _BY_CALLER = "steered"
-"""Why an answer is incomplete that the caller replaced by another request."""
+"""The reason of an incomplete answer that the caller replaced with another request."""
 _TERMINAL = frozenset(("response.completed", "response.failed", "response.incomplete", "response.cancelled", "error"))
 
 
@@ -79,7 +79,7 @@ def _item_facts(output: list[Any]) -> list[str]:
 
 
 def _has_content(output: list[Any]) -> bool:
-    """Whether any item is something else than reasoning or an empty message."""
+    """Whether any item is anything other than reasoning or an empty message."""
     for item in output:
         kind = text(field(item, "type"))
         if kind == "message":

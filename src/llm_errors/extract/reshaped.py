@@ -1,4 +1,4 @@
-"""Answers of another shape, turned into the shape of a reader: text, finish reason and usage have the same meaning there."""
+"""Converts answers of another shape to the shape that a reader expects. Text, finish reason and usage keep their meaning."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ Shape = Callable[[Any], Any]
 
 
 class Reshaped:
-    """Reads answers of another shape with `reader`, one of the openai dialect. `InDialect` changes the dialect."""
+    """Reads answers of another shape with `reader`, which reads the openai dialect. `InDialect` changes the dialect."""
 
     def __init__(self, reader: Reader, whole: Shape, chunk: Shape) -> None:
         self._reader, self._whole, self._chunk = reader, whole, chunk

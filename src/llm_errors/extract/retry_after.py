@@ -64,7 +64,7 @@ def _decimal(value: str) -> float | None:
 def _from_date(value: str, now: "datetime | None", limit: float) -> float | None:
     if not value or len(value) > 64:
         return None
-    # These load sockets and locales, which a process without a failure does not need.
+    # These imports load `socket` and `locale`, so they wait for the first failure that needs them.
     from datetime import datetime, timezone
     from email.utils import parsedate_to_datetime
 

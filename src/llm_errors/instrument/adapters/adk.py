@@ -1,7 +1,7 @@
 """google-adk 2: the budget of a run, and calls of models that no SDK adapter observes.
 
 ADK calls google-genai, litellm or anthropic. The adapters of these SDKs report the calls. This adapter adds what only ADK
-knows: that `max_llm_calls` is reached, for which ADK raises before it calls the model; calls of other models; and answers
+knows: that `max_llm_calls` is reached (ADK then raises before it calls the model); calls of other models; and answers
 that ADK itself finds empty.
 """
 
@@ -45,13 +45,13 @@ class GoogleAdk(Adapter):
     """The adapter of ADK's flow and of its call limit."""
 
     def targets(self) -> Iterator[Target]:
-        """The function that enforces the limit, the one that passes the responses of every model, and the run of an agent."""
+        """The function that enforces the limit, the one that passes on every model's responses, and the run of an agent."""
         yield Target("google.adk.agents.invocation_context", "InvocationContext", "increment_llm_call_count", _limit)
         yield Target("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", "_run_and_handle_error", _responses)
         yield Watched("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", _RUN, async_steps)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
-        """The run of which the exception says that the budget is exhausted; None for other exceptions."""
+        """The run whose budget is exhausted, if the exception says so; None for other exceptions."""
         if type(exc).__name__ != "LlmCallsLimitExceededError":
             return None
         agent = field(instance, "agent")

@@ -1,4 +1,4 @@
-"""Wrappers for generator functions that `contextmanager` decorates: the request is sent on entry, and the block reads
+"""Wrappers for generator functions that `contextmanager` decorates: the request is sent on entry to the `with` statement, and its body reads
 the stream. The decorator stays outside the wrapper, so the application gets the same context manager as before.
 """
 

@@ -1,4 +1,4 @@
-"""Agent frameworks: what only they know. Their limits, and answers of a model that they cannot use.
+"""Agent frameworks: their limits, and model answers that they cannot use. Only the framework knows of these.
 
 The model calls themselves are reported by the adapters of the SDKs below. Each row says which function of a framework runs
 model calls or shows a limit, and the exceptions that count.
@@ -66,7 +66,7 @@ _OFF_THE_SCHEMA = "OutputParserException ValidationError"
 
 
 def _always(fact: str) -> Callable[[Any, Any], str]:
-    """The fact: the function runs only if the limit is reached."""
+    """Always this fact, because the patched function runs only if the limit is reached."""
     return lambda _, __: fact
 
 
@@ -75,7 +75,7 @@ def _steps_of_haystack(_: Any, result: Any) -> str:
 
 
 def _iterations_of_dspy(agent: Any, prediction: Any) -> str:
-    """A trajectory that has as many steps as are allowed, and the last one is not the end."""
+    """The fact if the trajectory used every allowed step, and the last one is not `finish`."""
     trajectory = field(prediction, "trajectory")
     most = field(agent, "max_iters")
     last = field(trajectory, f"tool_name_{most - 1}") if isinstance(most, int) else None
@@ -120,7 +120,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("agents.run:start_streaming", async_run, _AGENTS_LIMITS, "ModelBehaviorError"),
         _row("agents.run_internal.run_loop:get_response_with_retry", async_run),
         _row("agents.run_internal.run_loop:stream_response_with_retry", async_steps),
-        # It is created in every run that reaches the limit, also if an error handler of the application replaces it.
+        # It is created in every run that reaches the limit, even if the application's error handler replaces it.
         _row("agents.exceptions:MaxTurnsExceeded.__init__", constructed, "MaxTurnsExceeded", elsewhere=("agents.result",)),
     ),
     "pydantic-ai": (
@@ -137,7 +137,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("instructor.v2.core.patch:retry_async_v2", async_run, "", "InstructorRetryException"),
     ),
     "langchain-core": (
-        # Here the span of an agent is current; around the calls below it may be that of the model call.
+        # In these functions the span of the agent is current. In those that they call, the model call's may be.
         _row("langchain_core.language_models.chat_models:BaseChatModel.invoke", run),
         _row("langchain_core.language_models.chat_models:BaseChatModel.ainvoke", async_run),
         _row("langchain_core.language_models.chat_models:BaseChatModel.stream", steps),
@@ -158,7 +158,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("langchain_core.output_parsers.base:BaseGenerationOutputParser.ainvoke", async_check, "", _OFF_THE_SCHEMA),
     ),
     "langgraph": (
-        # Peers end the span of the agent before the exception leaves the graph.
+        # Other instrumentations end the agent's span before the exception leaves the graph.
         _row("langgraph.errors:GraphRecursionError.__init__", constructed, "GraphRecursionError"),
         _row("langgraph.pregel.main:Pregel.stream", steps, _GRAPH_LIMITS, "StructuredOutputError"),
         _row("langgraph.pregel.main:Pregel.astream", async_steps, _GRAPH_LIMITS, "StructuredOutputError"),
@@ -241,7 +241,7 @@ class Framework(Adapter):
 
 
 def _model_of(agent: Any) -> str:
-    """The name of an agent's model: the attribute `model`, or a name that this has."""
+    """The name of an agent's model: the attribute `model`, or the name that the model object has."""
     model = field(agent, "model")
     return text(model, 256) if isinstance(model, str) else text(field(model, "model", "model_name", "model_id"), 256)
 

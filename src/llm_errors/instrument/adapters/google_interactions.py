@@ -72,7 +72,7 @@ class GoogleInteractions(Adapter):
         return None if answer.suspicion is None else (self._info(instance, None, None), answer)
 
     def resumed(self, instance: Any, result: Any) -> CallInfo | None:
-        """The stream of a background interaction that the application resumes."""
+        """The call for a background interaction whose stream the application resumes."""
         info = self._info(instance, None, None) if hasattr(result, "generator") else None
         return None if info is None else info._replace(stream=True, reader=jobs.Once(info.reader))
 
@@ -81,7 +81,7 @@ class GoogleInteractions(Adapter):
         follow(call, result)
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge an interaction, follow a stream, or judge a raw response: now if its body is loaded, else when it is parsed."""
+        """Judge an interaction, follow a stream, or judge a raw response when its body is loaded or parsed."""
         if not hasattr(result, "_parser"):
             _read(call, result)
         elif (body := exceptions.loaded(result.http_response)) is not None:
@@ -92,7 +92,7 @@ class GoogleInteractions(Adapter):
             result._parser = _listening(call, result._parser)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """Evidence from the exception that the retry loop is handling: a network error, or one with the failed response."""
+        """Evidence from the exception that the retry loop is handling, with the response if there was one."""
         raised = sys.exc_info()[1]
         return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
 

@@ -16,7 +16,7 @@ from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
 _REFRESHED = "retried"
-"""The keyword with which openai repeats a request with a new token, outside its retry loop."""
+"""The argument that openai passes when it repeats a request with a new token, outside its retry loop."""
 
 
 @runtime_checkable

@@ -30,17 +30,17 @@ def with_service_filters(expression: str, label: str) -> str:
 
 
 def traceql(error_class: str, *more: str, operator: str = "=") -> str:
-    """TraceQL for the failures of a class, or with `=~` of several."""
+    """TraceQL for the failures of one class; with `=~`, of several."""
     return "{ " + " && ".join((f"span.{semconv.ERROR_CLASS} {operator} `{error_class}`", *more)) + " }"
 
 
 def logql(error_class: str, *filters: str, service: str, operator: str = "=") -> str:
-    """LogQL for the failures of a class, or with `=~` of several."""
+    """LogQL for the failures of one class; with `=~`, of several."""
     return " | ".join((f"{{{service}}}", f"{CLASS}{operator}`{error_class}`", *filters))
 
 
 def traces_of_series() -> dict[str, Any]:
-    """To the traces of the class that a series is about, at the chosen services."""
+    """A link to the traces of the series' class, for the chosen services."""
     chosen = f"{NAME_IN_TRACES} =~ `${{service_name:pipe}}`"
     return _explore("Traces of this class", "tempo", "traces", "query", traceql(_series_label(CLASS), chosen))
 

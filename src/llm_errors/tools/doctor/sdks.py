@@ -1,4 +1,4 @@
-"""Which SDKs are installed, whether every patch point is where it is expected, and whose span will carry the class."""
+"""Which SDKs are installed, which patch points are missing, and which instrumentation's span will carry the class."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def examine() -> list[Finding]:
     """Import and patch every installed SDK, in this process only, and report."""
     instrumentor = LLMErrorsInstrumentor()
     mine = not instrumentor.is_instrumented_by_opentelemetry
-    with log_capture.warnings_of("llm_errors"):  # the findings say it
+    with log_capture.warnings_of("llm_errors"):  # the findings report the same
         if mine:
             instrumentor.instrument()
         try:
@@ -40,7 +40,7 @@ def _all(patcher: Patcher | None) -> Iterator[Finding]:
 
 
 def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: Patcher) -> Finding:
-    """One finding over all adapters of a distribution: some are for its other majors."""
+    """One finding over all adapters of a distribution: some of them are for other major versions."""
     targets = [target for adapter in adapters for target in adapter.targets()]
     for target in targets:
         try:
@@ -67,7 +67,7 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
 
 
 def _lost(missing: list[Target]) -> str:
-    """What missing patch points cost."""
+    """What is lost if these patch points are missing."""
     if all(target.attribute == "_sleep_for_retry" for target in missing):
         return "Only retries that the SDK hides are not counted."
     if all(target.lost for target in missing):

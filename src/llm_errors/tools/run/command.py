@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from llm_errors.tools.run.telemetry import Telemetry
 
 FOUND, BAD_USAGE, CANNOT_RUN, NOT_FOUND = 1, 2, 126, 127
-"""Exit codes: a class of `--fail-on` occurred; wrong usage; and, as in shells, a command that cannot be started."""
+"""Exit codes: a class of `--fail-on` occurred; wrong usage; and, as in shells, the command cannot run or is not found."""
 ANY = "ANY"
 
 

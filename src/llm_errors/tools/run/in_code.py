@@ -8,7 +8,7 @@ OpenTelemetry loads this module in every process that `opentelemetry-instrument`
 
 
 def respect() -> None:
-    """Let providers be set once more, and add the exporters of `llm-errors run` to those made from now on."""
+    """Allow providers to be set a second time, and add the exporters of `llm-errors run` to new providers."""
     import os
 
     from llm_errors.safety import quietly
@@ -28,7 +28,7 @@ def _allow_to_set() -> None:
         ("opentelemetry._logs._internal", "_LOGGER_PROVIDER_SET_ONCE"),
     ):
         holder = import_module(module)
-        if hasattr(holder, once):  # without it the application's provider is refused, as under opentelemetry-instrument
+        if hasattr(holder, once):  # a release without it refuses the application's provider
             setattr(holder, once, type(getattr(holder, once))())
 
 
@@ -58,7 +58,7 @@ def _add_exporters() -> None:
 
 
 def _allow_to_instrument() -> None:
-    """`instrument()` in the application takes the place of what `opentelemetry-instrument` did."""
+    """`instrument()` in the application replaces the instrumentation that `opentelemetry-instrument` applied."""
     from llm_errors.instrumentor import LLMErrorsInstrumentor
 
     instrument = LLMErrorsInstrumentor.instrument

@@ -67,7 +67,7 @@ class Screen:
         self._drawn: list[str] = []
 
     def draw(self, lines: list[str]) -> None:
-        """Draw lines below a rule, if anything has changed. The cursor stays where the application put it."""
+        """Draw the lines below a dashed line, if anything has changed. The cursor stays where the application put it."""
         size = os.get_terminal_size(self._stream.fileno())
         rows = min(ROWS, size.lines // 2)
         if (size.lines, rows) == self._size and lines == self._drawn:
