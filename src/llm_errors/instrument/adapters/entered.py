@@ -1,5 +1,7 @@
-"""Wrappers for generator functions that `contextmanager` decorates: the request is sent on entry to the `with` statement, and its body reads
-the stream. The decorator stays outside the wrapper, so the application gets the same context manager as before.
+"""Wrappers for generator functions that `contextmanager` decorates.
+
+The request is sent on entry to the `with` statement, and its body reads the stream. The decorator stays outside the wrapper,
+so the application gets the same context manager as before.
 """
 
 from collections.abc import AsyncIterator, Iterator
