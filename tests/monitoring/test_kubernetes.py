@@ -137,6 +137,14 @@ def test_grafana_reads_the_tenants_of_loki_that_the_collectors_write_to() -> Non
     assert tenants == [tiers.DEFAULT_SETTINGS["LOGS_TENANT"], tiers.DEFAULT_SETTINGS["TRUST_AND_SAFETY_TENANT"]]
 
 
+def test_grafana_puts_the_dashboards_into_the_folder_that_they_name(installed: list[Resource]) -> None:
+    values = yaml.safe_load((FOLDER / "kube-prometheus-stack.values.yaml").read_text())
+    sidecar = values["grafana"]["sidecar"]["dashboards"]
+    assert sidecar["provider"] == {"foldersFromFilesStructure": True}
+    for dashboard in selected(installed, "ConfigMap", {"grafana_dashboard": "1"}):
+        assert dashboard["metadata"]["annotations"] == {sidecar["folderAnnotation"]: "LLM errors"}
+
+
 # The restricted pod security standard
 
 
@@ -198,7 +206,7 @@ def test_every_collector_listens_where_its_container_says(installed: list[Resour
 
 def test_every_variable_of_a_configuration_is_set_and_every_one_that_is_set_is_used(installed: list[Resource]) -> None:
     shared = set(tiers.DEFAULT_SETTINGS) | {"INSTANCE_ID", "GOMEMLIMIT"}
-    left_at_default = {"HOST_NAME", "DECISION_WAIT", "SLOW_MS", "HEALTHY_PERCENT", "MAX_STREAMS", "SERIAL_ENDPOINT"}
+    left_at_default = {"DECISION_WAIT", "SLOW_MS", "HEALTHY_PERCENT", "MAX_STREAMS", "SERIAL_ENDPOINT"}
     for pod in pods(installed).values():
         used = set(re.findall(r"\$\{env:([A-Z0-9_]+)", "".join(configuration(installed, pod).values())))
         given = set(environment(installed, pod))
@@ -308,6 +316,22 @@ def test_the_sums_of_short_lived_processes_keep_their_own_job(everything: list[R
     assert endpoint["port"] in {port["name"] for port in service["spec"]["ports"]}
 
 
+def test_the_sums_of_short_lived_processes_do_not_get_the_place_of_their_collector(everything: list[Resource]) -> None:
+    (endpoint,) = named(everything, "ServiceMonitor", "llm-errors-short-lived")["spec"]["endpoints"]
+    (dropped,) = endpoint["relabelings"]
+    of_the_target = ("namespace", "pod", "service", "container", "endpoint")
+    assert dropped["action"] == "labeldrop"
+    assert [label for label in of_the_target if not re.fullmatch(dropped["regex"], label)] == []
+    assert not re.fullmatch(dropped["regex"], "job")
+
+
+def test_a_collector_that_copies_its_queues_has_half_an_hour_to_start(installed: list[Resource]) -> None:
+    for pod in pods(installed).values():
+        probe = container(pod)["startupProbe"]
+        assert probe["periodSeconds"] * probe["failureThreshold"] == 1800
+        assert probe["httpGet"] == container(pod)["livenessProbe"]["httpGet"]
+
+
 def test_a_collector_refuses_data_before_the_kernel_kills_it(installed: list[Resource]) -> None:
     for pod in pods(installed).values():
         limit = int(container(pod)["resources"]["limits"]["memory"].removesuffix("Mi"))
@@ -365,7 +389,14 @@ def test_the_collectors_run_the_configuration_of_this_folder(
     found = configuration(everything, pods(everything)[name])
     assert set(found) == set(files)
     for file, text in found.items():
-        assert text.endswith((REPOSITORY / "collector-config" / file).read_text())
+        source = (REPOSITORY / "collector-config" / file).read_text()
+        assert text.endswith("".join(line for line in source.splitlines(keepends=True) if "host.name" not in line))
+
+
+def test_no_collector_guesses_the_host_of_an_application(everything: list[Resource]) -> None:
+    found = [text for pod in pods(everything).values() for text in configuration(everything, pod).values()]
+    assert found
+    assert "host.name" not in "".join(found)
 
 
 def test_the_endpoint_of_applications_is_the_agents_service(installed: list[Resource]) -> None:
@@ -392,9 +423,10 @@ def test_a_label_of_the_users_is_in_the_rules_and_promoted_by_prometheus(tmp_pat
     assert promoted == ["deployment.environment.name", "k8s.namespace.name"]
 
 
-def test_prometheus_keeps_what_the_error_budget_looks_back_on(tmp_path: Path) -> None:
-    values = yaml.safe_load((generated(tmp_path, "--window", "90d") / "kube-prometheus-stack.values.yaml").read_text())
-    assert values["prometheus"]["prometheusSpec"]["retention"] == "95d"
+def test_the_values_say_what_the_error_budget_looks_back_on_and_shorten_nobodys_retention(tmp_path: Path) -> None:
+    text = (generated(tmp_path, "--window", "90d") / "kube-prometheus-stack.values.yaml").read_text()
+    assert "needs 95d on a persistent volume" in text
+    assert "retention" not in yaml.safe_load(text)["prometheus"]["prometheusSpec"]
 
 
 def test_two_sets_of_rules_in_one_cluster_have_different_names(tmp_path: Path) -> None:
@@ -490,7 +522,7 @@ def test_the_collector_starts_with_the_arguments_files_and_environment_of_its_po
     given.update({variable: at_a_free_port(value) for variable, value in given.items() if value.startswith("0.0.0.0:")})
     given["SERIAL_ENDPOINT"] = at_a_free_port("127.0.0.1")
     given["SELF_METRICS_PORT"] = at_a_free_port("").removeprefix(":")
-    (probe,) = {container(pod)[kind]["httpGet"]["path"] for kind in ("readinessProbe", "livenessProbe")}
+    (probe,) = {container(pod)[kind]["httpGet"]["path"] for kind in ("startupProbe", "readinessProbe", "livenessProbe")}
     with subprocess.Popen(
         [tool("otelcol", STACK), *arguments], env=given, stderr=subprocess.PIPE, text=True
     ) as running:

@@ -1,6 +1,7 @@
 """What `llm-errors docs kubernetes` says to write and to run: kustomize builds the layer, API servers take every block, and
 each command names files and resources that exist."""
 
+import itertools
 import re
 import shlex
 import shutil
@@ -10,7 +11,18 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from artifact_tools import REPOSITORY
-from cluster import FOLDER, OLDEST_KUBERNETES, Resource, build, container, environment, named, pods, refusal
+from cluster import (
+    FOLDER,
+    OLDEST_KUBERNETES,
+    Resource,
+    build,
+    configuration,
+    container,
+    environment,
+    named,
+    pods,
+    refusal,
+)
 
 from llm_errors.monitoring.kubernetes import applications, tiers
 from llm_errors.tools.cli import main
@@ -25,25 +37,34 @@ COMMANDS = [
 
 
 def block(kind: str) -> Resource:
-    (found,) = [one for one in BLOCKS if isinstance(one, dict) and one.get("kind") == kind]
+    """The first block with a resource of this kind."""
+    return next(one for one in BLOCKS if one.get("kind") == kind)
+
+
+def with_keys(*keys: str) -> Resource:
+    (found,) = [one for one in BLOCKS if tuple(one) == keys]
     return found
+
+
+def all_after(flag: str) -> list[str]:
+    return [word for words in COMMANDS for before, word in itertools.pairwise(words) if before == flag]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a reader stands after steps 1, 3 and 4, with a change of the size."""
     work = tmp_path_factory.mktemp("reader")
-    (generate,) = [
-        words for words in COMMANDS if words[:2] == ["llm-errors", "generate"] and "--extra-label" not in words
-    ]
+    generate = next(words for words in COMMANDS if words[:2] == ["llm-errors", "generate"])
     out = work / generate[generate.index("--out") + 1]
     assert main([*generate[1:-1], str(out), "--no-dashboards"]) == 0
     shutil.rmtree(out / "kubernetes")
     shutil.copytree(FOLDER, out / "kubernetes")
     layer = block("Kustomization")
-    (size,) = [one["patches"] for one in BLOCKS if list(one) == ["patches"]]
-    layer["patches"] += size
-    (work / "production").mkdir()
+    layer["patches"] += with_keys("patches")["patches"]
+    (work / "production/operator").mkdir(parents=True)
+    (operator,) = [one for one in BLOCKS if one.get("kind") == "Kustomization" and one != block("Kustomization")]
+    (work / "production/operator/kustomization.yaml").write_text(yaml.safe_dump(operator))
+    (work / "production/values.yaml").write_text(yaml.safe_dump(with_keys("prometheus")))
     (work / "production/kustomization.yaml").write_text(yaml.safe_dump(layer))
     (work / "production/receivers.yaml").write_text(yaml.safe_dump(block("AlertmanagerConfig")))
     return work
@@ -79,7 +100,14 @@ def test_settings_of_the_layer_reach_the_collectors(folder: Path) -> None:
 
 def test_the_settings_in_the_layer_are_the_defaults() -> None:
     (settings,) = block("Kustomization")["configMapGenerator"]
-    assert dict(literal.split("=", 1) for literal in settings["literals"]).items() <= tiers.DEFAULT_SETTINGS.items()
+    assert dict(literal.split("=", 1) for literal in settings["literals"]) == tiers.DEFAULT_SETTINGS
+
+
+def test_the_settings_of_gateways_that_the_layer_mentions_have_these_defaults() -> None:
+    gateway = (REPOSITORY / "collector-config/gateway.yaml").read_text()
+    (mentioned,) = re.findall(r"# gateways also read (.*)", PAGE)
+    found = dict(re.findall(r"([A-Z_]+) \((?:default )?(\w+)\)", mentioned))
+    assert found == dict(re.findall(r"\$\{env:(DECISION_WAIT|SLOW_MS|HEALTHY_PERCENT):-(\w+)\}", gateway))
 
 
 def test_the_receivers_of_the_page_are_all_that_routes_name_and_none_is_left_as_shipped(
@@ -94,6 +122,93 @@ def test_the_receivers_of_the_page_are_all_that_routes_name_and_none_is_left_as_
 def test_a_change_of_size_is_applied(production: list[Resource]) -> None:
     spec = named(production, "StatefulSet", "llm-errors-agent")["spec"]
     assert (spec["replicas"], spec["volumeClaimTemplates"][0]["spec"]["storageClassName"]) == (5, "fast")
+
+
+def test_a_change_of_memory_keeps_what_the_collector_refuses_at_below_the_limit(production: list[Resource]) -> None:
+    pod = pods(production)["llm-errors-agent"]
+    given = environment(production, pod)
+    limit = int(given["MEMORY_LIMIT_MIB"])
+    assert container(pod)["resources"]["limits"]["memory"] == f"{limit * 5 // 4}Mi"
+    assert (given["MEMORY_SPIKE_MIB"], given["GOMEMLIMIT"]) == (f"{limit // 4}", f"{limit}MiB")
+
+
+def test_the_layer_with_authentication_gives_the_collector_its_file_and_token(folder: Path) -> None:
+    other = folder / "authenticated"
+    shutil.copytree(folder / "production", other)
+    layer, added = block("Kustomization"), with_keys("configMapGenerator", "patches")
+    for key, more in added.items():
+        layer = {**layer, key: layer[key] + more}
+    (other / "kustomization.yaml").write_text(yaml.safe_dump(layer))
+    (other / "authentication.yaml").write_text(yaml.safe_dump(with_keys("exporters")))
+    built = build(other)
+    assert [said for said in map(refusal, built) if said] == []
+    pod = pods(built)["llm-errors-agent"]
+    assert container(pod)["args"][-1].removeprefix(f"--config={tiers.CONFIGURATION}/") == "authentication.yaml"
+    (exporter,) = yaml.safe_load(configuration(built, pod)["authentication.yaml"])["exporters"]
+    assert exporter in yaml.safe_load(configuration(built, pod)["agent.yaml"])["exporters"]
+    token = container(pod)["env"][-1]
+    assert token["valueFrom"]["secretKeyRef"]
+    assert f"${{env:{token['name']}}}" in configuration(built, pod)["authentication.yaml"]
+
+
+def test_the_layer_of_the_operator_names_the_image_of_the_commands(folder: Path) -> None:
+    (resource,) = build(folder / "production/operator")
+    assert resource["spec"]["python"]["image"] == applications.IMAGE
+
+
+def test_the_namespace_of_the_layer_renames_the_namespace(folder: Path) -> None:
+    other = folder / "renamed"
+    shutil.copytree(folder / "production", other)
+    (other / "kustomization.yaml").write_text(yaml.safe_dump({**block("Kustomization"), "namespace": "telemetry"}))
+    built = build(other)
+    assert named(built, "Namespace")["metadata"]["name"] == "telemetry"
+    assert {one["metadata"].get("namespace", "telemetry") for one in built} == {"telemetry"}
+
+
+def test_what_is_deleted_by_label_has_the_label_and_is_neither_a_volume_nor_a_secret(folder: Path) -> None:
+    (command,) = [words for words in COMMANDS if "--selector" in words]
+    kinds = set(command[command.index("delete") + 1].split(","))
+    label, _, value = command[-1].partition("=")
+    labelled = {
+        one["kind"].lower()
+        for one in build(folder / "llm-errors/kubernetes/overlays/large")
+        if one["metadata"]["labels"].get(label) == value
+    }
+    assert kinds == labelled
+
+
+def test_the_claim_that_is_enlarged_is_one_of_the_agents_and_gets_the_size_of_the_large_overlay(folder: Path) -> None:
+    (words,) = [words for words in COMMANDS if "--patch" in words]
+    stateful_set = named(build(folder / "llm-errors/kubernetes/overlays/large"), "StatefulSet", "llm-errors-agent")
+    (claim,) = stateful_set["spec"]["volumeClaimTemplates"]
+    assert words[words.index("pvc") + 1] == f"{claim['metadata']['name']}-llm-errors-agent-0"
+    asked = yaml.safe_load(words[-1])["spec"]["resources"]["requests"]["storage"]
+    assert asked == claim["spec"]["resources"]["requests"]["storage"]
+
+
+def test_the_values_of_the_reader_are_fields_of_prometheus() -> None:
+    spec = with_keys("prometheus")["prometheus"]["prometheusSpec"]
+    spec = {"storage" if field == "storageSpec" else field: value for field, value in spec.items()}  # the chart's name
+    resource = {"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": {"name": "main"}}
+    assert refusal({**resource, "spec": spec}) == ""
+    assert f"needs {spec['retention']} on" in (FOLDER / "kube-prometheus-stack.values.yaml").read_text()
+
+
+def test_the_team_of_the_page_has_a_receiver_of_the_same_name(tmp_path: Path) -> None:
+    (command,) = [words for words in COMMANDS if "--team" in words]
+    assert main([*command[1:-1], str(tmp_path), "--no-dashboards"]) == 0
+    routing = yaml.safe_load((tmp_path / "kubernetes/base/routing.yaml").read_text())["spec"]
+    written = block("AlertmanagerConfig")["spec"]["receivers"] + with_keys("receivers")["receivers"]
+    assert {one["name"] for one in written} == {one["name"] for one in routing["receivers"]}
+
+
+def test_the_secret_of_the_page_has_the_keys_that_its_receivers_name() -> None:
+    (command,) = [words for words in COMMANDS if "secret" in words]
+    keys = {word.removeprefix("--from-literal=").partition("=")[0] for word in command if word.startswith("--from")}
+    name = command[command.index("generic") + 1]
+    receivers = block("AlertmanagerConfig")["spec"]["receivers"]
+    asked = [one["routingKey"] for receiver in receivers for one in receiver.get("pagerdutyConfigs", [])]
+    assert {(one["name"], one["key"]) for one in asked} == {(name, key) for key in keys}
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "NetworkPolicy"])
@@ -132,14 +247,9 @@ def test_the_annotation_names_the_instrumentation() -> None:
 
 
 def test_every_file_that_a_command_names_is_generated(folder: Path) -> None:
-    paths = [
-        words[words.index(flag) + 1]
-        for words in COMMANDS
-        for flag in ("--values", "--kustomize", "--filename")
-        if flag in words
-    ]
+    paths = all_after("--values") + all_after("--kustomize")
     paths += [words[-1] for words in COMMANDS if words[:2] == ["docker", "build"]]
-    assert len(paths) == 4
+    assert len(paths) == 6
     assert [path for path in paths if not (folder / path).exists()] == []
 
 
@@ -156,8 +266,10 @@ def test_the_image_in_the_commands_is_the_one_in_the_instrumentation() -> None:
 
 
 def test_the_alert_that_tests_the_routes_is_one_that_is_shipped() -> None:
-    (command,) = [words for words in COMMANDS if "amtool" in words]
-    assert command[command.index("add") + 1] in (FOLDER / "base/rules.yaml").read_text()
+    test, add = [words for words in COMMANDS if "amtool" in words]
+    name = add[add.index("add") + 1]
+    assert f"alertname={name}" in test
+    assert f"alert: {name}\n" in (FOLDER / "base/rules.yaml").read_text()
 
 
 def test_a_path_in_the_list_of_contents_exists() -> None:

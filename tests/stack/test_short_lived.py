@@ -65,6 +65,23 @@ def test_overlapping_and_disordered_deltas_are_all_counted(stack: tuple[Collecto
     prometheus.reaches("sum(orders_total)", REQUESTS * STREAMS)
 
 
+def test_the_same_job_in_two_places_has_a_sum_for_each(stack: tuple[Collector, Prometheus]):
+    collector, prometheus = stack
+    now = time.time_ns()
+    for number, namespace in enumerate(("web", "batch"), 1):
+        resource = {
+            "service.name": SERVICE,
+            "deployment.environment.name": "staging",
+            "k8s.cluster.name": "eu",
+            "k8s.namespace.name": namespace,
+        }
+        deltas = [otlp.point(number, {"stream": stream}, start=now - 1, end=now) for stream in ("a", "b")]
+        otlp.post(collector.otlp, "metrics", otlp.counter("orders", deltas, resource, otlp.DELTA))
+    place = 'deployment_environment_name="staging",k8s_cluster_name="eu"'
+    prometheus.reaches(f'sum(orders_total{{{place},k8s_namespace_name="web"}})', 2)
+    prometheus.reaches(f'sum(orders_total{{{place},k8s_namespace_name="batch"}})', 4)
+
+
 def test_cumulative_counters_of_long_lived_processes_keep_their_identity(
     stack: tuple[Collector, Prometheus], tmp_path: Path
 ):

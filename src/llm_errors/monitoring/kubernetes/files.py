@@ -22,13 +22,15 @@ def files(options: Options, boards: Mapping[str, str]) -> dict[str, str]:
         "components/short-lived": _short_lived(),
         "instrumentation": {
             "instrumentation.yaml": _yaml(applications.instrumentation()),
+            "kustomization.yaml": _yaml(kustomize.alone("instrumentation.yaml")),
             "Dockerfile": f"# {_ORIGIN}\n{applications.DOCKERFILE}",
         },
         ".": {
             "kube-prometheus-stack.values.yaml": _yaml(
                 scraping.values(options),
                 notes=[
-                    "Values for the Helm chart kube-prometheus-stack; without Helm, the same fields of the resources."
+                    "Values for the Helm chart kube-prometheus-stack; without Helm, the same fields of the resources.",
+                    scraping.retention_note(options),
                 ],
             )
         },
@@ -87,7 +89,12 @@ def _short_lived() -> dict[str, str]:
 
 def _configuration(tier: Tier) -> dict[str, str]:
     """Copies of the Collector's files: kustomize reads nothing outside of a kustomization's own folder."""
-    return {f"{kustomize.CONFIGURATION}/{file}": f"# {_ORIGIN}\n{source(file)}" for file in tier.files}
+    return {f"{kustomize.CONFIGURATION}/{file}": f"# {_ORIGIN}\n{_central(source(file))}" for file in tier.files}
+
+
+def _central(configuration: str) -> str:
+    """The configuration without `host.name`: a Collector that serves many nodes does not know an application's node."""
+    return "".join(line for line in configuration.splitlines(keepends=True) if "HOST_NAME" not in line)
 
 
 def _sized(load: Load) -> str:

@@ -11,6 +11,8 @@ CONFIGURATION: Final = "config"
 change restarts the Collectors."""
 RELEASE: Final = {"release": "kube-prometheus-stack"}
 """What the selectors of the Helm chart's Prometheus ask for."""
+FOLDER_ANNOTATION: Final = "grafana_folder"
+"""Where Grafana's sidecar looks for the folder of a dashboard, if the Helm values say so."""
 
 
 def base(resources: Sequence[str], tier: Tier) -> Document:
@@ -38,6 +40,11 @@ def component(resources: Sequence[str], tier: Tier) -> Document:
     }
 
 
+def alone(resource: str) -> Document:
+    """Makes a folder of one file into what a layer can list: kustomize reads no file outside of the layer's folder."""
+    return {**_kustomization(), "resources": [resource]}
+
+
 def configuration(tier: Tier) -> Document:
     """The ConfigMap of a tier's files."""
     return {"name": tier.configuration, "files": [f"{CONFIGURATION}/{file}" for file in tier.files]}
@@ -51,7 +58,7 @@ def dashboard(uid: str, text: str) -> Document:
         "metadata": {
             "name": uid.lower().replace("_", "-"),
             "labels": {"app.kubernetes.io/name": PREFIX, "grafana_dashboard": "1"},
-            "annotations": {"grafana_folder": "LLM errors"},
+            "annotations": {FOLDER_ANNOTATION: "LLM errors"},
         },
         "data": {f"{uid}.json": text},
     }

@@ -6,12 +6,15 @@ from typing import Any, Final
 
 from llm_errors.monitoring import provisioning
 from llm_errors.monitoring.kubernetes import tiers, workloads
+from llm_errors.monitoring.kubernetes.kustomize import FOLDER_ANNOTATION
 from llm_errors.monitoring.kubernetes.workloads import Resource
 from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
 
 LONGEST_OUTAGE: Final = "6h"
 """How late samples may arrive that waited in a queue."""
 _SET_BY_PROMETHEUS: Final = ("job", "cluster", "namespace")
+_OF_THE_TARGET: Final = ("namespace", "pod", "service", "container", "endpoint")
+"""Labels that the Prometheus operator gives every target, and with it every series that has none of this name."""
 
 
 def collectors() -> Resource:
@@ -26,9 +29,13 @@ def collectors() -> Resource:
 
 
 def sums() -> Resource:
-    """The sums of short-lived processes: their `job` and `instance` are the service's own."""
+    """The sums of short-lived processes: their `job` and `instance` are the service's own, and no label says where the
+    Collector runs that adds them up."""
     selector = {"matchLabels": tiers.SHORT_LIVED.labels}
-    return _monitor("llm-errors-short-lived", selector, {"port": "http-sums", "honorLabels": True})
+    dropped = {"action": "labeldrop", "regex": "|".join(_OF_THE_TARGET)}
+    return _monitor(
+        "llm-errors-short-lived", selector, {"port": "http-sums", "honorLabels": True, "relabelings": [dropped]}
+    )
 
 
 def values(options: Options) -> Resource:
@@ -40,7 +47,13 @@ def values(options: Options) -> Resource:
         "prometheus": {"prometheusSpec": prometheus(options)},
         "alertmanager": {"alertmanagerSpec": {"alertmanagerConfigMatcherStrategy": {"type": "None"}}},
         "grafana": {
-            "sidecar": {"datasources": {"exemplarTraceIdDestinations": exemplars}},
+            "sidecar": {
+                "dashboards": {
+                    "folderAnnotation": FOLDER_ANNOTATION,
+                    "provider": {"foldersFromFilesStructure": True},
+                },
+                "datasources": {"exemplarTraceIdDestinations": exemplars},
+            },
             "additionalDataSources": [
                 tempo,
                 _of_tenant(loki, tiers.DEFAULT_SETTINGS["LOGS_TENANT"]),
@@ -68,8 +81,15 @@ def prometheus(options: Options) -> Resource:
         "tsdb": {"outOfOrderTimeWindow": LONGEST_OUTAGE},
         "enableFeatures": ["exemplar-storage"],
         "exemplars": {"maxSize": 100_000},
-        "retention": f"{options.window_days + 5}d",
     }
+
+
+def retention_note(options: Options) -> str:
+    """What the values leave to the reader: a value here would shorten a longer one that is in use."""
+    return (
+        f"They leave out how long Prometheus keeps its data. The error budget needs {options.window_days + 5}d on a "
+        "persistent volume."
+    )
 
 
 def _monitor(name: str, selector: Resource, endpoint: dict[str, Any]) -> Resource:

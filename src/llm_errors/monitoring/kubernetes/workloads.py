@@ -30,6 +30,9 @@ BACKENDS: Final = "monitoring"
 """Namespace of Prometheus, Tempo, Loki and Grafana."""
 USER: Final = 10001
 """The user of the Collector's image."""
+STARTUP_SECONDS: Final = 1800
+"""How long a Collector may take to start: it copies its queues first, to give back the disk that they no longer need."""
+_HEALTHY: Final = {"httpGet": {"path": "/", "port": "health"}}
 
 
 def namespace() -> Resource:
@@ -120,8 +123,9 @@ def _container(tier: Tier, size: Size, environment: Mapping[str, str]) -> Resour
         "envFrom": [{"configMapRef": {"name": SETTINGS}}],
         "env": [*({"name": name, "value": value} for name, value in settings.items()), own_name],
         "ports": [{"name": name, "containerPort": port} for name, port in ports.items()],
-        "readinessProbe": {"httpGet": {"path": "/", "port": "health"}, "periodSeconds": 5},
-        "livenessProbe": {"httpGet": {"path": "/", "port": "health"}, "initialDelaySeconds": 30, "periodSeconds": 15},
+        "startupProbe": {**_HEALTHY, "periodSeconds": 10, "failureThreshold": STARTUP_SECONDS // 10},
+        "readinessProbe": {**_HEALTHY, "periodSeconds": 5},
+        "livenessProbe": {**_HEALTHY, "periodSeconds": 15},
         "resources": {
             "requests": {"cpu": size.cpu, "memory": f"{size.memory_mib}Mi"},
             "limits": {"memory": f"{size.container_mib}Mi"},
