@@ -90,7 +90,7 @@ LACKS: dict[str, tuple[str, ...]] = {
     ),
     "litellm": ("soundfile",),
     "litellm-oldest": ("openinference", "opentelemetry.instrumentation.litellm", "only newer releases of litellm"),
-    "peers": ("openlit", _NO_PEER_HAS_IT),
+    "peers": ("openlit", "opentelemetry.instrumentation.mistralai", _NO_PEER_HAS_IT),
     "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),
 }
 """What each environment of the matrix leaves to another one, as the reasons of skipped tests name it."""

@@ -4,6 +4,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 PATCHED = re.compile(
     r"(openai|anthropic)\.(resources|lib\.streaming|_client|_base_client|_streaming|_response)\b"
     r"|google\.genai\.(models|caches|_api_client|_interactions\.resources|_gaos\.google_genai)\b"
+    r"|botocore\.(client|endpoint|session)\b|mistralai\.(client\.)?(chat|agents|embeddings|basesdk)\b"
+    r"|cohere\.(base_client|client|client_v2|raw_base_client|v2)\b|ollama\._client\b"
 )
 """The modules whose classes instrumentations patch."""
 
@@ -77,6 +80,9 @@ def restore() -> Iterator[Callable[[], None]]:
     """Makes the classes what they were before the test, as peers do not all do themselves; done after the test, too."""
     for module in ("openai.resources.responses", "anthropic.resources.messages", "google.genai.models"):
         importlib.import_module(module)
+    for module in ("boto3", "mistralai.client.chat", "mistralai.chat", "cohere.client_v2", "ollama._client"):
+        with suppress(ImportError):  # each is in one environment only
+            importlib.import_module(module)
     before = functions()
 
     def undo() -> None:

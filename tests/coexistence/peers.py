@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 OPENAI, RESPONSES, ANTHROPIC, GOOGLE = "openai", "responses", "anthropic", "google-genai"
+BEDROCK, MISTRAL, COHERE, OLLAMA = "bedrock", "mistralai", "cohere", "ollama"
 
 Start = Callable[[dict[str, Any]], Callable[[], Any]]
 """Begins with the given providers; returns what undoes it."""
@@ -18,7 +19,8 @@ Start = Callable[[dict[str, Any]], Callable[[], Any]]
 class Peer:
     """One instrumentation of one SDK.
 
-    `plain`, `streamed`: its span is current at the inner request. `reads`: that span still records while a stream is read.
+    `plain`, `streamed`: its span is current at the inner request. `streamed_async`: so it is with the async client.
+    `reads`: that span still records while a stream is read.
     `undoes`: its own `uninstrument` takes everything out again. `saves`: it does so by putting back what it found, not by unwrapping.
     """
 
@@ -28,12 +30,18 @@ class Peer:
     start: Start
     plain: bool = True
     streamed: bool = True
+    streamed_async: bool = True
     reads: bool = True
     undoes: bool = True
     saves: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}-{self.api}"
+
+    @property
+    def flavours(self) -> tuple[str, ...]:
+        """The clients that the SDK has; boto3 has no async one."""
+        return ("sync",) if self.api == BEDROCK else ("sync", "async")
 
     @contextmanager
     def running(self, providers: dict[str, Any]) -> Iterator[None]:
@@ -110,6 +118,7 @@ ALL = (
             (RESPONSES, "genai.openai", "OpenAIInstrumentor", {}),
             (ANTHROPIC, "genai.anthropic", "AnthropicInstrumentor", {}),
             (GOOGLE, "google_genai", "GoogleGenAiSdkInstrumentor", {"saves": True}),
+            (BEDROCK, "botocore", "BotocoreInstrumentor", {}),
         ),
     ),
     *_family(
@@ -120,6 +129,10 @@ ALL = (
             (RESPONSES, "openai", "OpenAIInstrumentor", {"plain": False, "streamed": False, "undoes": False}),
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {"plain": False, "streamed": False}),
             (GOOGLE, "google_generativeai", "GoogleGenerativeAiInstrumentor", {"plain": False, "streamed": False}),
+            (BEDROCK, "bedrock", "BedrockInstrumentor", {"streamed": False}),
+            (MISTRAL, "mistralai", "MistralAiInstrumentor", {"plain": False, "streamed": False}),
+            (COHERE, "cohere", "CohereInstrumentor", {"streamed": False}),
+            (OLLAMA, "ollama", "OllamaInstrumentor", {"plain": False, "streamed": False, "undoes": False}),
         ),
     ),
     *_family(
@@ -130,6 +143,8 @@ ALL = (
             (RESPONSES, "openai", "OpenAIInstrumentor", {"saves": True}),
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {}),
             (GOOGLE, "google_genai", "GoogleGenAIInstrumentor", {"streamed": False, "saves": True}),
+            (BEDROCK, "bedrock", "BedrockInstrumentor", {}),
+            (MISTRAL, "mistralai", "MistralAIInstrumentor", {"streamed_async": False, "saves": True}),
         ),
     ),
     *_family(

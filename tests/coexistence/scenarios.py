@@ -1,13 +1,17 @@
 """The calls of an application and what goes wrong in them: per API a client, one call each way, and replies on the wire."""
 
+import functools
+import importlib
+import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from llm_errors.testing.provider import Reply
 
-from .peers import ANTHROPIC, GOOGLE, OPENAI, RESPONSES
+from .peers import ANTHROPIC, BEDROCK, COHERE, GOOGLE, MISTRAL, OLLAMA, OPENAI, RESPONSES
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,108 @@ _GOOGLE = _replies(
     (429, {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "busy"}}, "RATE_LIMITED"),
 )
 
-SCENARIOS = {OPENAI: _CHAT, RESPONSES: _RESPONSES, ANTHROPIC: _ANTHROPIC, GOOGLE: _GOOGLE}
+# --- bedrock -------------------------------------------------------------------------------------------------------------
+
+
+def _conversed(stop: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": [{"text": "hello"}]}
+    usage = {"inputTokens": 3, "outputTokens": 2, "totalTokens": 5}
+    return {"output": {"message": message}, "stopReason": stop, "usage": usage, "metrics": {"latencyMs": 1}}
+
+
+def _frames(*events: tuple[str, Any], **form: Any) -> Reply:
+    return Reply(eventstream=[(name, payload, "event") for name, payload in events], **form)
+
+
+def _streamed(stop: str) -> list[tuple[str, Any]]:
+    usage = {"inputTokens": 3, "outputTokens": 2, "totalTokens": 5}
+    return [
+        ("messageStart", {"role": "assistant"}),
+        ("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "hello"}}),
+        ("contentBlockStop", {"contentBlockIndex": 0}),
+        ("messageStop", {"stopReason": stop}),
+        ("metadata", {"usage": usage, "metrics": {"latencyMs": 1}}),
+    ]
+
+
+_THROTTLED = Reply(429, json={"message": "busy"}, headers={"x-amzn-errortype": "ThrottlingException"})
+_BEDROCK = (
+    Scenario("plain", False, Reply(json=_conversed("end_turn"))),
+    Scenario("plain-thrown", False, _THROTTLED, "RATE_LIMITED"),
+    Scenario("plain-in-band", False, Reply(json=_conversed("guardrail_intervened")), "OUTPUT_BLOCKED"),
+    Scenario("stream", True, _frames(*_streamed("end_turn"))),
+    Scenario("stream-thrown", True, _THROTTLED, "RATE_LIMITED"),
+    Scenario("stream-in-band", True, _frames(*_streamed("max_tokens")), "TRUNCATED"),
+    Scenario("stream-cut", True, _frames(*_streamed("end_turn")[:2], action="cut_mid_stream"), "TRANSPORT"),
+)
+
+
+# --- mistral, whose answers are those of openai's chat -------------------------------------------------------------------
+
+_MISTRAL = _replies(
+    _completion("hello", "stop"),
+    (_completion("hel", "length"), "TRUNCATED"),
+    [_chunk("hel"), _chunk("lo"), _chunk("", "stop")],
+    ([_chunk("hel"), _chunk("", "length")], "TRUNCATED"),
+    (401, {"message": "Unauthorized", "request_id": "r"}, "AUTH"),
+    done=True,
+)
+
+
+# --- cohere --------------------------------------------------------------------------------------------------------------
+
+
+def _coherent(finish: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}
+    usage = {"tokens": {"input_tokens": 3, "output_tokens": 2}}
+    return {"id": "c1", "finish_reason": finish, "message": message, "usage": usage}
+
+
+_COHERE_BEGIN = [
+    {"type": "message-start", "id": "c1", "delta": {"message": {"role": "assistant"}}},
+    {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "hello"}}}},
+]
+
+
+def _cohere_end(finish: str) -> dict[str, Any]:
+    usage = {"tokens": {"input_tokens": 3, "output_tokens": 2}}
+    return {"type": "message-end", "delta": {"finish_reason": finish, "usage": usage}}
+
+
+_COHERE = _replies(
+    _coherent("COMPLETE"),
+    (_coherent("MAX_TOKENS"), "TRUNCATED"),
+    [*_COHERE_BEGIN, _cohere_end("COMPLETE")],
+    ([*_COHERE_BEGIN, _cohere_end("MAX_TOKENS")], "TRUNCATED"),
+    (401, {"message": "invalid api token"}, "AUTH"),
+    named=True,
+)
+
+
+# --- ollama --------------------------------------------------------------------------------------------------------------
+
+
+def _line(said: str, reason: str = "") -> dict[str, Any]:
+    ended = {"done_reason": reason, "prompt_eval_count": 3, "eval_count": 2} if reason else {}
+    message = {"role": "assistant", "content": said}
+    return {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": bool(reason), **ended}
+
+
+_MISSING = Reply(404, json={"error": "model 'm' not found"})
+_OLLAMA = (
+    Scenario("plain", False, Reply(json=_line("hello", "stop"))),
+    Scenario("plain-thrown", False, _MISSING, "NOT_FOUND"),
+    Scenario("plain-in-band", False, Reply(json=_line("hello", "length")), "TRUNCATED"),
+    Scenario("stream", True, Reply(ndjson=[_line("hel"), _line("lo"), _line("", "stop")])),
+    Scenario("stream-thrown", True, _MISSING, "NOT_FOUND"),
+    Scenario("stream-in-band", True, Reply(ndjson=[_line("hello"), _line("", "length")]), "TRUNCATED"),
+    Scenario("stream-cut", True, Reply(ndjson=[_line("hello")], action="cut_mid_stream"), "TRANSPORT"),
+)
+
+SCENARIOS = {
+    OPENAI: _CHAT, RESPONSES: _RESPONSES, ANTHROPIC: _ANTHROPIC, GOOGLE: _GOOGLE,
+    BEDROCK: _BEDROCK, MISTRAL: _MISTRAL, COHERE: _COHERE, OLLAMA: _OLLAMA,
+}  # fmt: skip
 
 
 # --- the application's calls -----------------------------------------------------------------------------------------------
@@ -187,6 +292,84 @@ class Outcome:
 
     texts: tuple[str, ...]
     raised: str
+
+
+class _Closing:
+    """A client that has no context of its own, or one that a call cannot be made through."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def __enter__(self) -> Any:
+        return self.client
+
+    def __exit__(self, *_: Any) -> None:
+        close = getattr(self.client, "close", None) or self.client._client.close
+        close()
+
+    async def __aenter__(self) -> Any:
+        return self.client
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self.client._client.aclose()
+
+
+@functools.cache
+def _session() -> Any:
+    """A session of boto3, which loads the model of a service once."""
+    return importlib.import_module("boto3").Session()
+
+
+def _bedrock(url: str, asynchronous: bool) -> Any:
+    from botocore.config import Config
+
+    config = Config(retries={"total_max_attempts": 1, "mode": "standard"})
+    made = _session().client("bedrock-runtime", endpoint_url=url, region_name="us-east-1", config=config)
+    return _Closing(made)
+
+
+def _mistral(url: str, asynchronous: bool) -> Any:
+    of_one = version("mistralai").startswith("1.")
+    return importlib.import_module("mistralai" if of_one else "mistralai.client").Mistral(api_key="k", server_url=url)
+
+
+def _cohere(url: str, asynchronous: bool) -> Any:
+    import cohere
+
+    return (cohere.AsyncClientV2 if asynchronous else cohere.ClientV2)(api_key="k", base_url=url)
+
+
+def _ollama(url: str, asynchronous: bool) -> Any:
+    import ollama
+
+    return _Closing((ollama.AsyncClient if asynchronous else ollama.Client)(host=url))
+
+
+_SAID = [{"role": "user", "content": "hi"}]
+
+
+def _converse(client: Any, streamed: bool) -> Any:
+    asked = {"modelId": "anthropic.m", "messages": [{"role": "user", "content": [{"text": "hi"}]}]}
+    return client.converse_stream(**asked)["stream"] if streamed else client.converse(**asked)
+
+
+def _ask_cohere(client: Any, streamed: bool) -> Any:
+    once = {"request_options": {"max_retries": 0}}
+    return (client.chat_stream if streamed else client.chat)(model="m", messages=_SAID, **once)
+
+
+def _ask_ollama(client: Any, streamed: bool) -> Any:
+    return client.chat(model="m", messages=_SAID, stream=streamed)
+
+
+_MISTRAL_METHODS = {
+    (False, False): "complete",
+    (False, True): "complete_async",
+    (True, False): "stream",
+    (True, True): "stream_async",
+}
+_MAKE = {BEDROCK: _bedrock, MISTRAL: _mistral, COHERE: _cohere, OLLAMA: _ollama}
+_ASK = {BEDROCK: _converse, COHERE: _ask_cohere, OLLAMA: _ask_ollama}
 
 
 class Application:
@@ -212,7 +395,9 @@ class Application:
         seen: list[str] = []
         try:
             async with self._client(asynchronous=True) as client:
-                result = await self._start(client, streamed)
+                result = self._start(client, streamed, asynchronous=True)
+                if inspect.isawaitable(result):  # a stream of cohere's is none
+                    result = await result
                 if streamed:
                     async for piece in result:
                         seen.append(str(_said(piece)))
@@ -223,6 +408,8 @@ class Application:
         return Outcome(tuple(seen), "")
 
     def _client(self, *, asynchronous: bool) -> Any:
+        if self._api in _MAKE:
+            return _MAKE[self._api](self._url, asynchronous)
         if self._api == GOOGLE:
             from google import genai
 
@@ -238,7 +425,11 @@ class Application:
         of_openai = openai.AsyncOpenAI if asynchronous else openai.OpenAI
         return of_openai(base_url=self._url + "/v1", api_key="k", max_retries=0)
 
-    def _start(self, client: Any, streamed: bool) -> Any:
+    def _start(self, client: Any, streamed: bool, *, asynchronous: bool = False) -> Any:
+        if self._api == MISTRAL:
+            return getattr(client.chat, _MISTRAL_METHODS[streamed, asynchronous])(model="m", messages=_SAID)
+        if self._api in _ASK:
+            return _ASK[self._api](client, streamed)
         if self._api == GOOGLE:
             models = client.models
             method = models.generate_content_stream if streamed else models.generate_content
@@ -254,4 +445,6 @@ class Application:
 
 def _said(piece: Any) -> Any:
     """Everything of an answer or a chunk but ids and HTTP headers, as plain data."""
+    if isinstance(piece, dict):
+        return {key: value for key, value in piece.items() if key != "ResponseMetadata"}
     return piece.model_dump(exclude={"sdk_http_response": True, "id": True, "response": {"id"}})

@@ -23,9 +23,10 @@ pytestmark = [
 ]
 
 PEERS = pytest.mark.parametrize("peer", ALL, ids=str)
-CASES = pytest.mark.parametrize(("peer", "scenario"), [(p, s) for p in ALL for s in SCENARIOS[p.api]], ids=str)
+CASES = pytest.mark.parametrize(
+    ("peer", "scenario", "flavour"), [(p, s, f) for p in ALL for s in SCENARIOS[p.api] for f in p.flavours], ids=str
+)
 ORDERS = pytest.mark.parametrize("order", ["peer-first", "we-first"])
-FLAVOURS = pytest.mark.parametrize("flavour", ["sync", "async"])
 
 Ours = Callable[..., Any]
 
@@ -83,7 +84,6 @@ def classes(found: list[Any]) -> list[str]:
 
 @CASES
 @ORDERS
-@FLAVOURS
 def test_one_call_is_told_once(peer, scenario, order, flavour, telemetry, spans, ours, provider, restore):
     peer.needed()
     with peer.running(providers_of(telemetry, spans)):
@@ -96,6 +96,7 @@ def test_one_call_is_told_once(peer, scenario, order, flavour, telemetry, spans,
     found = spans.take()
 
     assert seen == seen_alone
+    assert scenario.error_class or not seen.raised
     assert telemetry.outcomes() == {"error" if scenario.error_class else "ok": 1}
     assert telemetry.errors() == ({scenario.error_class: 1} if scenario.error_class else {})
     ours_in_log = [
@@ -104,6 +105,8 @@ def test_one_call_is_told_once(peer, scenario, order, flavour, telemetry, spans,
     assert ours_in_log == ([scenario.error_class] if scenario.error_class else [])
     assert kinds(found) == kinds(spans_alone)
     current = peer.streamed if scenario.streamed else peer.plain
+    if scenario.streamed and flavour == "async":
+        current = current and peer.streamed_async
     if scenario.streamed and "thrown" not in scenario.name:
         current = current and peer.reads
     current = current and bool(spans_alone)  # some peers never end a span whose stream breaks

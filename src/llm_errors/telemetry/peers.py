@@ -35,9 +35,11 @@ _LATE = (
         r"(?!\w*(?:Engine|Agent|Workflow)\.)\w+\.(?:a?(?:stream_)?(?:chat|complete)|_?a?_?get_\w*(?:text|query)_embeddings?)$")),
     ("openinference.instrumentation.haystack", re.compile(
         r"(?:\w*Generator\w*\.run(?:_async)?|CreateEmbeddings)$")),
+    ("openinference.instrumentation.mistralai", re.compile("")),
+    ("openinference.instrumentation.bedrock", re.compile(r"bedrock\.(?:converse|invoke_model)$")),
 )  # fmt: skip
-"""Instrumentations of frameworks that say only at the end of a span that it is one of a model call: the beginning of the
-scope, and the names of these spans."""
+"""Instrumentations that say only at the end of a span that it is one of a model call: the beginning of the scope, and the
+names of these spans."""
 _LAZY = {"llama-index-core": "llama_index."}
 """Frameworks that send the request of a stream with its first chunk: the distribution, and the beginning of their modules."""
 _FRAMES = 48
