@@ -89,7 +89,10 @@ LACKS: dict[str, tuple[str, ...]] = {
         *("autogen_agentchat", "semantic_kernel", "dspy", "litellm"),
     ),
     "litellm": ("soundfile",),
-    "litellm-oldest": ("openinference", "opentelemetry.instrumentation.litellm", "only newer releases of litellm"),
+    "litellm-oldest": (
+        *("openinference", "opentelemetry.instrumentation.litellm", "llama_index", "haystack"),
+        "only newer releases of litellm",
+    ),
     "peers": ("openlit", "opentelemetry.instrumentation.mistralai", _NO_PEER_HAS_IT),
     "peers-openlit": ("opentelemetry.", "openinference.", "logfire", "a tracing anthropic", _NO_PEER_HAS_IT),
 }
