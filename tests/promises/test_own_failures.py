@@ -15,6 +15,7 @@ from llm_errors.extract.anthropic import MessagesChunks, MessagesReader
 from llm_errors.extract.google import GenerateContentChunks, GenerateContentReader
 from llm_errors.extract.openai_chat import ChatChunks, ChatReader
 from llm_errors.extract.openai_responses import ResponsesChunks, ResponsesReader
+from llm_errors.instrument import drainer
 from llm_errors.instrument.adapters import google_genai, stainless, stainless_tap
 from llm_errors.instrument.invocation import Invocation, StreamFinalizer
 from llm_errors.telemetry import logs, metrics, peers, spans
@@ -108,19 +109,25 @@ def script(api: str) -> list[Any]:
     return [whole(api), streamed(api), streamed(api), *raw, failure(api, 400)]
 
 
+def settled() -> None:
+    """Collect the garbage, and wait for what the worker does about it."""
+    collected(lambda: True)
+    drainer.finish()
+
+
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("api", [CHAT, MESSAGES, GEMINI])
 def test_the_application_notices_nothing(api, place, provider, connect, instrument, telemetry, monkeypatch, caplog):
     bare = run(api, connect(api, provider(script(api)).url))
     with monkeypatch.context() as patch:
         plant(patch, place)
-        collected(lambda: True)  # what an earlier test dropped complains now, not below
+        settled()  # what an earlier test dropped complains now, not below
         instrument(strict=False)
         caplog.clear()
         client = connect(api, provider(script(api)).url)
         assert run(api, client) == bare
         del client
-        collected(lambda: True)
+        settled()
     said = [r for r in caplog.records if r.name == "llm_errors" and "failed at" in r.message]
     places = [r.args[0] for r in said]  # type: ignore[index]
     assert len(places) == len(set(places))
