@@ -86,7 +86,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
 
     def _start(self, given: dict[str, Any], strict: bool) -> None:
         warn_of_unknown_names(given)
-        settings = read_settings(given, sdks=providers.names())
+        settings = read_settings(given, sdks=providers.names(), sdk_of=providers.sdk_of_provider)
         recorder, instruments = build_recorder(settings, given)
         safety.configure(strict=strict, count=instruments.failed_ourselves)
         self.patcher = Patcher(recorder)

@@ -282,6 +282,22 @@ def provider(name: str) -> Provider | None:
     return _BY_NAME.get(name.strip().lower())
 
 
+def provider_names() -> tuple[str, ...]:
+    """All names and aliases of the providers."""
+    return tuple(_BY_NAME)
+
+
+def sdk_of_provider(name: str) -> str:
+    """The name of the first SDK that is made for a provider, named or by an alias; empty if there is none."""
+    row = provider(name)
+    return next((sdk.name for sdk in SDKS if row is not None and sdk.provider == row.name), "")
+
+
+def dialects() -> tuple[str, ...]:
+    """The wire dialects of the SDKs, in the order of the table, without duplicates."""
+    return tuple(dict.fromkeys(sdk.dialect for sdk in SDKS if sdk.dialect))
+
+
 def dialect_of_provider(name: str) -> str:
     """The wire dialect of a provider: `openai` for an unknown one, empty for an empty name."""
     row = _BY_NAME.get(name)

@@ -5,7 +5,7 @@ An invalid value is ignored with a warning.
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
@@ -50,10 +50,16 @@ _warned: set[str] = set()
 """Unknown names for which a warning was logged."""
 
 
-def read(given: Mapping[str, Any], environ: Mapping[str, str] | None = None, sdks: tuple[str, ...] = ()) -> Settings:
-    """Settings from keywords and environment. `sdks` are the names that `disabled_sdks` may hold."""
+def read(
+    given: Mapping[str, Any],
+    environ: Mapping[str, str] | None = None,
+    sdks: tuple[str, ...] = (),
+    sdk_of: Callable[[str], str] = lambda name: "",
+) -> Settings:
+    """Settings from keywords and environment. `sdks` are the names that `disabled_sdks` may hold. `sdk_of` tells which of
+    them another name stands for, or returns an empty text; a warning then suggests that one."""
     source = _Source(given, os.environ if environ is None else environ)
-    disabled = source.names("disabled_sdks", sdks)
+    disabled = source.names("disabled_sdks", sdks, sdk_of)
     return Settings(
         spans=source.choice("spans", SPANS, "auto"),
         capture_message=source.choice("capture_message", MESSAGES, REDACTED, _MESSAGE_ALIASES),
@@ -110,27 +116,36 @@ class _Source:
         known = _BOOLEANS.get(str(value).strip().lower())
         return known if known is not None else self._warn(name, value, ("true", "false"), default)
 
-    def names(self, name: str, allowed: tuple[str, ...]) -> frozenset[str]:
+    def names(self, name: str, allowed: tuple[str, ...], other_name: Callable[[str], str]) -> frozenset[str]:
         value = self.value(name) or ()
         found = value.split(",") if isinstance(value, str) else [str(v) for v in value]
         wanted = {n.strip().lower() for n in found if n.strip()}
         for unknown in sorted(wanted - set(allowed)):
             _log.warning(
-                "unknown SDK %r in %s%s, ignored; %s", unknown, PREFIX, name.upper(), _instead(unknown, allowed)
+                "unknown SDK %r in %s%s, ignored; %s",
+                unknown,
+                PREFIX,
+                name.upper(),
+                _instead(unknown, allowed, other_name),
             )
         return frozenset(wanted & set(allowed))
 
     def _warn(self, name: str, value: Any, allowed: tuple[str, ...], default: Any) -> Any:
         setting = f"{PREFIX}{name.upper()}"
         _log.warning(
-            "invalid value %r for %s; allowed: %s. Using the default: %s", value, setting, ", ".join(allowed), default
+            "invalid value %r for %s; allowed: %s. Using the default: %s",
+            value,
+            setting,
+            ", ".join(allowed),
+            str(default).lower(),
         )
         return default
 
 
-def _instead(unknown: str, allowed: tuple[str, ...]) -> str:
+def _instead(unknown: str, allowed: tuple[str, ...], other_name: Callable[[str], str]) -> str:
     """What was probably meant; else all that is allowed."""
     import difflib  # only for a mistake
 
     near = difflib.get_close_matches(unknown, allowed, n=1)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(allowed)}"
+    meant = other_name(unknown) or (near[0] if near else "")
+    return f"did you mean {meant}?" if meant else f"known: {', '.join(allowed)}"

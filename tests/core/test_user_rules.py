@@ -7,7 +7,8 @@ import pytest
 
 from llm_errors.classify import decide
 from llm_errors.evidence import Evidence
-from llm_errors.rules import user
+from llm_errors.rules import shipped, user
+from llm_errors.rules.user._entry import DIALECTS
 from llm_errors.taxonomy import ErrorClass
 
 NO_END = Evidence(channel="in_band", dialect="openai", provider="vllm", facts=frozenset(("no_end",)))
@@ -115,6 +116,22 @@ def test_an_empty_file_has_no_rules() -> None:
     assert user.parse("") == ([], [])
 
 
+@pytest.mark.parametrize("alias", ["gemini", "google-genai", "Gemini"])
+def test_a_provider_may_be_named_by_an_alias(alias: str) -> None:
+    evidence = Evidence(dialect="google", provider="gcp.gemini", status=429)
+    assert verdict(rule(f'providers = ["{alias}"]', "status = 429"), evidence).rule == "user.1"
+
+
+@pytest.mark.parametrize("name", ["our-gateway", "openai-eu", "vllm"])
+def test_a_provider_may_be_a_gateway_of_one_s_own(name: str) -> None:
+    evidence = Evidence(dialect="openai", provider=name, status=429)
+    assert verdict(rule(f'providers = ["{name}"]', "status = 429"), evidence).rule == "user.1"
+
+
+def test_every_dialect_of_the_shipped_rules_can_be_named() -> None:
+    assert set(DIALECTS) == shipped.DIALECTS
+
+
 # --- what is wrong, where, and what to write instead ---------------------------------------------------------------
 
 
@@ -137,6 +154,10 @@ def test_an_empty_file_has_no_rules() -> None:
         (rule("codes = 3"), "my.toml:2: codes must be a string or a list of strings, such as codes = "),
         (rule('codes = [""]'), "my.toml:2: codes must be a string"),
         (rule('dialects = "opnai"', "status = 400"), "my.toml:2: unknown dialect 'opnai'; write one of openai,"),
+        (
+            rule('providers = "opnai"', "status = 400"),
+            "my.toml:2: unknown provider 'opnai'; did you mean 'openai'?",
+        ),
         (rule('facts = "noend"'), "my.toml:2: unknown fact 'noend'; write one of no_end,"),
         (rule('exceptions = "RateLimitError"'), "my.toml:2: write 'package.RateLimitError', or '.RateLimitError'"),
         (

@@ -145,6 +145,17 @@ def test_rules_check(command: Any, tmp_path: Path) -> None:
     assert json.loads(command("rules", "check", good, "--json")[1])["rules"][0]["class"] == "SERVER"
 
 
+def test_rules_check_tells_of_a_provider_that_it_cannot_check(command: Any, tmp_path: Path) -> None:
+    own = written(
+        tmp_path / "own.toml", '[[rule]]\nproviders = ["our-gateway", "gemini"]\nstatus = 418\nclass = "SERVER"\n'
+    )
+    status, out, _ = command("rules", "check", own)
+    assert status == 0
+    assert "note: user.1: 'our-gateway' is not a provider that llm-errors knows" in out
+    (note,) = json.loads(command("rules", "check", own, "--json")[1])["notes"]
+    assert "our-gateway" in note
+
+
 def test_rules_check_of_a_file_that_is_wrong(command: Any, tmp_path: Path) -> None:
     bad = written(tmp_path / "bad.toml", '[[rule]]\nstatuz = 418\nclass = "SERVER"\n')
     status, out, err = command("rules", "check", bad)

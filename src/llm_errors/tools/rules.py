@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from llm_errors import providers
 from llm_errors.rules import user
 from llm_errors.rules._rule import Rule
 from llm_errors.tools import input_text
@@ -72,7 +73,21 @@ def _read(path: str) -> tuple[list[Rule], list[user.Problem]]:
 
 def _report(path: str, rules: list[Rule], problems: list[user.Problem]) -> dict[str, Any]:
     listed = [{"id": r.id, "class": r.error_class or "healthy", "reason": r.reason} for r in rules]
-    return {"file": path, "rules": listed, "problems": [str(p) for p in problems]}
+    return {"file": path, "rules": listed, "problems": [str(p) for p in problems], "notes": _notes(rules)}
+
+
+def _notes(rules: list[Rule]) -> list[str]:
+    """Names of providers that may be right, and cannot be checked."""
+    named = {name: rule.id for rule in reversed(rules) for name in rule.providers if not _known(name)}
+    return [
+        f"{rule}: {name!r} is not a provider that llm-errors knows; only calls through litellm, and calls of `classify`, can "
+        "carry such a name"
+        for name, rule in sorted(named.items())
+    ]
+
+
+def _known(provider: str) -> bool:
+    return provider == "other" or providers.provider(provider) is not None
 
 
 def _print(path: str, rules: list[Rule], problems: list[user.Problem]) -> None:
@@ -82,4 +97,6 @@ def _print(path: str, rules: list[Rule], problems: list[user.Problem]) -> None:
         return
     for rule in rules:
         print(f"{rule.id:32} -> {rule.error_class or 'healthy'}{'/' if rule.reason else ''}{rule.reason}")
+    for note in _notes(rules):
+        print(f"note: {note}")
     print(f"{path}: {len(rules)} rule{'' if len(rules) == 1 else 's'}, OK")

@@ -101,6 +101,11 @@ NO_PORT = "http://127.0.0.1:9"
             {"LLM_ERRORS_DISABLED_SDKS": "xyzzy"},
             "unknown SDK 'xyzzy' in LLM_ERRORS_DISABLED_SDKS, ignored; known: openai, ",
         ),
+        (
+            {"LLM_ERRORS_DISABLED_SDKS": "gemini"},
+            r"unknown SDK 'gemini' in LLM_ERRORS_DISABLED_SDKS, ignored; did you mean google-genai\?",
+        ),
+        ({"LLM_ERRORS_LOGS": "ja"}, "invalid value 'ja' for LLM_ERRORS_LOGS; .* Using the default: true"),
         ({"LLM_ERRORS_SPAN": "off"}, "unknown setting LLM_ERRORS_SPAN"),
         ({"LLM_ERRORS_RULES_FILE": "/nowhere/rules.toml"}, "LLM_ERRORS_RULES_FILE is not used: .*cannot be read"),
         pytest.param(
@@ -131,7 +136,7 @@ def test_a_variable_that_loses_failures(sound, faults, changed, wanted):
                 "opentelemetry-exporter-otlp-proto-grpc",
                 "opentelemetry-exporter-otlp",
             ],
-            "'otlp_proto_http' is not installed.*pip install opentelemetry-exporter-otlp-proto-http",
+            r"^metrics, traces, logs: the exporter 'otlp_proto_http' is not installed.*pip install 'llm-errors\[otlp\]'",
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
@@ -140,6 +145,56 @@ def test_a_package_that_is_not_installed(sound, faults, hide, distributions, wan
     sound()
     hide(*distributions)
     assert any(re.search(wanted, line) for line in faults())
+
+
+def test_a_protocol_that_is_not_supported_is_one_fault_for_all_signals(sound, faults):
+    sound(OTEL_EXPORTER_OTLP_PROTOCOL="http")
+    (line,) = faults()
+    assert line.startswith("metrics, traces, logs: OTLP protocol 'http' is not supported")
+
+
+def test_the_launcher_is_not_recommended_without_the_distro_that_it_needs(sound, diagnosed, hide):
+    sound()
+    hide("opentelemetry-distro")
+    assert not any("Start the application with it" in f["remedy"] for f in diagnosed())
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPONT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        ("OTEL_SERVICE_NAM", "OTEL_SERVICE_NAME"),
+        ("OTEL_METRICS_EXPORT_INTERVAL", "OTEL_METRIC_EXPORT_INTERVAL"),
+    ],
+)
+def test_a_misspelt_variable_of_opentelemetry_is_named_with_the_right_one(sound, diagnosed, misspelt, meant):
+    sound(**{misspelt: "x"})
+    (found,) = [f for f in diagnosed() if misspelt in f["what"]]
+    assert found["grade"] == "unchecked"
+    assert f"Did you mean {meant}?" in found["remedy"]
+
+
+def test_a_variable_of_another_instrumentation_is_not_taken_for_a_mistake(sound, diagnosed):
+    sound(OTEL_PYTHON_FASTAPI_EXCLUDED_URLS="health", OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="false")
+    assert not any("OTEL_PYTHON_FASTAPI" in f["what"] or "OTEL_INSTRUMENTATION" in f["what"] for f in diagnosed())
+
+
+@pytest.mark.parametrize(
+    ("exporters", "stored_nowhere"), [("otlp,console", False), ("console", True)], ids=["with otlp", "alone"]
+)
+def test_the_console_stores_nothing_only_if_it_is_the_only_exporter(sound, diagnosed, exporters, stored_nowhere):
+    sound(OTEL_TRACES_EXPORTER=exporters)
+    (found,) = [f for f in diagnosed() if "standard output" in f["what"]]
+    assert ("stored nowhere" in found["what"]) == stored_nowhere
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+def test_a_fault_gives_the_cause_without_the_sentence_of_the_exporter_s_log(sound, faults, provider, protocol):
+    address = provider([Reply(503, text="")] * 99).url
+    sound(OTEL_EXPORTER_OTLP_PROTOCOL=protocol, OTEL_EXPORTER_OTLP_ENDPOINT=address)
+    lines = faults()
+    assert lines
+    assert not any("while exporting" in line or "retrying" in line for line in lines)
 
 
 def test_the_exporter_of_the_other_protocol_alone_is_accepted(sound, faults, hide):
@@ -172,7 +227,10 @@ def test_grpc_against_an_http_port(sound, faults):
     sound(OTEL_EXPORTER_OTLP_PROTOCOL="grpc")
     (line,) = faults()
     assert line.startswith("metrics, traces, logs: OTLP/gRPC to")
-    assert "set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or use the gRPC port" in line
+    assert (
+        "This may be a port for OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or use the gRPC port"
+        in line
+    )
 
 
 def test_http_against_a_grpc_port(sound, faults, grpc_receiver):

@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
+from llm_errors.testing import replies
 from llm_errors.testing.provider import Reply
 from llm_errors.tools.doctor import packages, page_test
+from llm_errors.tools.doctor.finding import Grade
 
 pytest.importorskip("openai")
 
@@ -21,6 +23,17 @@ def test_the_call_prints_its_class(provider, reply, wanted):
     command = [sys.executable, "-m", "llm_errors.tools.doctor.page_test", "openai"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == wanted
+
+
+def test_a_server_that_answers_for_any_model_is_not_the_provider_itself(monkeypatch, provider):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", provider([replies.openai_answer("pong")]).url + "/v1")
+    for signal in ("METRICS", "TRACES", "LOGS"):
+        monkeypatch.setenv(f"OTEL_{signal}_EXPORTER", "none")
+    found = page_test.run("openai")
+    assert found.grade is Grade.FAULT
+    assert found.what.endswith("succeeded: the server answers for any model name")
+    assert "Run the page test against the provider itself" in found.remedy
 
 
 def test_without_the_launcher_the_remedy_is_named(monkeypatch):

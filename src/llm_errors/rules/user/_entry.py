@@ -5,12 +5,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from llm_errors import providers
 from llm_errors.extract.causes import SAME_AS
 from llm_errors.rules._rule import Rule
 from llm_errors.taxonomy import REASONS, ErrorClass
 
 HEALTHY: Final = "healthy"
-DIALECTS: Final = ("openai", "anthropic", "google", "bedrock", "mistral", "cohere", "ollama")
+DIALECTS: Final = providers.dialects()
 FACTS: Final = {
     "no_end": "a stream that ended without a finish reason or terminal event",
     "empty": "nothing in the whole answer",
@@ -23,6 +24,8 @@ FACTS: Final = {
 """The facts about an answer that a rule may require."""
 
 _SHORTEST_TEXT: Final = 6
+_MISSPELT: Final = 0.85
+"""How similar an unknown provider must be to a known one to count as misspelt: a gateway may have any name of its own."""
 
 _TEXT_CONDITIONS: Final = ("dialects", "providers", "codes", "types", "finish", "block", "exceptions", "facts", "says")
 _KEYS: Final = ("id", *_TEXT_CONDITIONS, "status", "class", "reason")
@@ -71,7 +74,7 @@ class Entry:
             error_class=error_class,
             reason=reason,
             dialects=given["dialects"],
-            providers=given["providers"],
+            providers=frozenset(map(_known_as, given["providers"])),
             status=status,
             codes=frozenset(map(str.lower, given["codes"])),
             types=frozenset(map(str.lower, given["types"])),
@@ -126,6 +129,8 @@ class Entry:
                 self.say(name, f"{name} must be a string or a list of strings, such as {name} = {_EXAMPLES[name]}")
             elif name == "dialects" and text not in DIALECTS:
                 self.say(name, f"unknown dialect {text!r}; write one of {_list(DIALECTS)}")
+            elif name == "providers" and (meant := _misspelt_provider(text)):
+                self.say(name, f"unknown provider {text!r}; did you mean {meant!r}?")
             elif name == "facts" and text not in FACTS:
                 self.say(name, f"unknown fact {text!r}; write one of {_list(FACTS)}")
             elif name == "exceptions" and "." not in text:
@@ -176,9 +181,21 @@ def _canonical(name: str) -> str:
     return f"{package}.{cls}"
 
 
-def _nearest(word: str, known: tuple[str, ...]) -> str:
+def _known_as(provider: str) -> str:
+    """The value of `gen_ai.provider.name` for a provider that is known, also by an alias; else the name as it is."""
+    row = providers.provider(provider)
+    return row.name if row is not None else provider.strip()
+
+
+def _misspelt_provider(text: str) -> str:
+    """The known provider that was probably meant. A name that contains a known one, such as `openai-eu`, is a new name."""
+    meant = "" if providers.provider(text) else _nearest(text, providers.provider_names(), _MISSPELT)
+    return "" if meant in text.lower() else meant
+
+
+def _nearest(word: str, known: tuple[str, ...], similarity: float = 0.7) -> str:
     lowered = {k.lower(): k for k in known}
-    found = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.7)
+    found = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=similarity)
     return lowered[found[0]] if found else ""
 
 

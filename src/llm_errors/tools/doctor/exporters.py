@@ -8,20 +8,33 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib import metadata
 
-from llm_errors.tools.doctor import log_capture, probe
+from llm_errors.tools.doctor import log_capture, packages, probe
 from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
 from llm_errors.tools.doctor.probe import Refused
 
 SIGNALS = ("METRICS", "TRACES", "LOGS")
 _BY_PROTOCOL = {"grpc": "otlp_proto_grpc", "http/protobuf": "otlp_proto_http"}
-_PACKAGES = {
-    "otlp_proto_grpc": "opentelemetry-exporter-otlp-proto-grpc",
-    "otlp_proto_http": "opentelemetry-exporter-otlp-proto-http",
-    "prometheus": "opentelemetry-exporter-prometheus",
+_INSTALL = {
+    "otlp_proto_grpc": packages.INSTALL,
+    "otlp_proto_http": packages.INSTALL,
+    "prometheus": "pip install opentelemetry-exporter-prometheus",
 }
 _NOTHING = "opentelemetry-instrument then sets up no exporter at all, for any signal"
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """An exporter that cannot be set up for a signal: what is wrong, without the signal, and the remedy."""
+
+    signal: str
+    what: str
+    remedy: str
+
+
+Outcome = Finding | Refused | Unusable
 
 
 def examine() -> Iterator[Finding]:
@@ -36,9 +49,28 @@ def examine() -> Iterator[Finding]:
     yield from agreed([finding for findings in found for finding in findings])
 
 
-def agreed(found: Sequence[Finding | Refused]) -> list[Finding]:
-    """One finding for each cause: what keeps several signals from one receiver is told once, by the exporter that says
-    it best. The order is that of the first signal that has the cause."""
+def agreed(found: Sequence[Outcome]) -> list[Finding]:
+    """One finding for each cause. The order is that of the first signal that has the cause."""
+    return _agreed_refusals(_agreed_unusable(found))
+
+
+def _agreed_unusable(found: Sequence[Outcome]) -> list[Finding | Refused]:
+    """An exporter that several signals cannot use is told once."""
+    signals: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        if isinstance(one, Unusable):
+            signals.setdefault((one.what, one.remedy), []).append(one.signal)
+    told: list[Finding | Refused] = []
+    for one in found:
+        if not isinstance(one, Unusable):
+            told.append(one)
+        elif suffering := signals.pop((one.what, one.remedy), []):
+            told.append(fault(f"{', '.join(suffering)}: {one.what}", one.remedy))
+    return told
+
+
+def _agreed_refusals(found: Sequence[Finding | Refused]) -> list[Finding]:
+    """What keeps several signals from one receiver is told once, by the exporter that says it best."""
     told: dict[object, list[Refused]] = {}
     for each in (one for one in found if isinstance(one, Refused)):
         told.setdefault(each.receiver, []).append(each)
@@ -74,7 +106,7 @@ def _group(signal: str) -> str:
     return f"opentelemetry_{signal.lower()}_exporter"
 
 
-def _signal(signal: str, said: dict[int, list[str]]) -> Sequence[Finding | Refused]:
+def _signal(signal: str, said: dict[int, list[str]]) -> Sequence[Outcome]:
     names = chosen(signal)
     if not names:
         variable = f"OTEL_{signal}_EXPORTER"
@@ -84,16 +116,18 @@ def _signal(signal: str, said: dict[int, list[str]]) -> Sequence[Finding | Refus
     return [_exporter(signal, name, said) for name in names]
 
 
-def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Finding | Refused:
+def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Outcome:
     component = _component(signal, name)
-    if isinstance(component, Finding):
+    if isinstance(component, Unusable):
         return component
     group = _group(signal)
     points = metadata.entry_points(group=group, name=component)
     if not points:
-        return _missing(signal, name, component, sorted(metadata.entry_points(group=group).names))
+        return _missing(signal, component, sorted(metadata.entry_points(group=group).names))
     if component == "console":
-        return note(f"{signal.lower()} are printed to standard output and stored nowhere (console)")
+        alone = len(chosen(signal)) == 1
+        what = "standard output and stored nowhere" if alone else "standard output, too"
+        return note(f"{signal.lower()} are printed to {what} (console)")
     if component == "prometheus":
         return _prometheus()
     if component.startswith("otlp"):
@@ -101,7 +135,7 @@ def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Finding | R
     return unchecked(f"{signal.lower()} go to the exporter {component!r}, which is installed; not tried")
 
 
-def _component(signal: str, name: str) -> str | Finding:
+def _component(signal: str, name: str) -> str | Unusable:
     """The entry point that a name stands for: `otlp` depends on the protocol."""
     if name != "otlp":
         return name
@@ -109,16 +143,15 @@ def _component(signal: str, name: str) -> str | Finding:
     if protocol in _BY_PROTOCOL:
         return _BY_PROTOCOL[protocol]
     what = f"OTLP protocol {protocol!r} is not supported by OpenTelemetry for Python: {_NOTHING}"
-    return fault(what, "Set OTEL_EXPORTER_OTLP_PROTOCOL to grpc or http/protobuf.")
+    return Unusable(signal.lower(), what, "Set OTEL_EXPORTER_OTLP_PROTOCOL to grpc or http/protobuf.")
 
 
-def _missing(signal: str, name: str, component: str, installed: list[str]) -> Finding:
-    package = _PACKAGES.get(component)
+def _missing(signal: str, component: str, installed: list[str]) -> Unusable:
     others = ", ".join(installed) or "none"
-    remedy = f"pip install {package}" if package else f"Name an installed exporter: {others}."
+    remedy = _INSTALL.get(component) or f"Name an installed exporter in OTEL_{signal}_EXPORTER: {others}."
     if component == "otlp_proto_grpc" and "otlp_proto_http" in installed:
         remedy += ", or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, whose exporter is installed"
-    return fault(f"OTEL_{signal}_EXPORTER={name}: the exporter {component!r} is not installed; {_NOTHING}", f"{remedy}")
+    return Unusable(signal.lower(), f"the exporter {component!r} is not installed; {_NOTHING}", remedy)
 
 
 def _prometheus() -> Finding:

@@ -14,7 +14,7 @@ _SHOWN = 5
 def examine() -> Iterator[Finding]:
     """What the instrumentation would warn of at its start, and the rules file."""
     with log_capture.warnings_of("llm_errors") as said:
-        chosen = settings.read({}, os.environ, sdks=providers.names())
+        chosen = settings.read({}, os.environ, sdks=providers.names(), sdk_of=providers.sdk_of_provider)
     bad = log_capture.mine(said)
     unknown = settings.unknown_names({}, os.environ)
     yield from (fault(what, "Correct or unset it.") for what in bad)

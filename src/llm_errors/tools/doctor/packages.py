@@ -29,7 +29,8 @@ def examine(in_code: bool = False) -> Iterator[Finding]:
         yield unchecked(f"OpenTelemetry is set up in code: {PROVIDERS}", "See: llm-errors docs quickstarts")
         return
     yield _package("opentelemetry-distro", f"opentelemetry-distro is not installed: {PROVIDERS}")
-    yield from _launcher()
+    if version("opentelemetry-distro"):  # without it the launcher sets nothing up
+        yield from _launcher()
 
 
 def version(distribution: str) -> str:

@@ -13,6 +13,7 @@ from llm_errors.tools.doctor import packages
 from llm_errors.tools.doctor.finding import Finding, fault, good
 
 MODEL = "llm-errors-page-test-no-such-model"
+_HEALTHY = "healthy"
 MESSAGES = [{"role": "user", "content": "ping"}]
 
 
@@ -45,6 +46,11 @@ def run(sdk: str) -> Finding:
     ended = done.stdout.strip().splitlines()[-1:] or [f"nothing: {done.stderr.strip().splitlines()[-1:]}"]
     if ended == [ErrorClass.NOT_FOUND.value]:
         return good(f"a call for the model {MODEL} ended in NOT_FOUND: watch LLMCredentialOrModelError reach the pager")
+    if ended == [_HEALTHY]:
+        return fault(
+            f"a call for the model {MODEL} succeeded: the server answers for any model name",
+            "It may be a gateway that substitutes models, or a fake. Run the page test against the provider itself.",
+        )
     return fault(
         f"a call for the model {MODEL} ended in {ended[0]}, not in NOT_FOUND",
         "AUTH: check the credential in this environment. TRANSPORT: check the network. It is counted under that class.",
@@ -57,9 +63,9 @@ def main() -> None:
         CALLS[sys.argv[1]]()
     except Exception as error:  # noqa: BLE001 - whatever the SDK raises is the answer
         verdict = classify(error)
-        print(verdict.error_class if verdict else "healthy")
+        print(verdict.error_class if verdict else _HEALTHY)
     else:
-        print("healthy")
+        print(_HEALTHY)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ _REMEDIES = (
     (_EITHER, "wrong_version_number|wrong version number|ssl|tls|handshake",
      "One side speaks TLS and the other does not: use http:// for a receiver without TLS, https:// for one with it."),
     ((_GRPC,), "http1|http/1|frame_size|settings frame|http2|protocol error|connection dropped|reset by peer|socket closed",
-     "This is a port for OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or use the gRPC port (4317)."),
+     "This may be a port for OTLP over HTTP: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or use the gRPC port (4317)."),
     ((_HTTP,), "badstatusline|remotedisconnected|without response|connection aborted|malformed|illegal|incompleteread"
      "|reset by peer|protocol error",
      "This may be a port for OTLP over gRPC: set OTEL_EXPORTER_OTLP_PROTOCOL=grpc, or use the HTTP port (4318)."),
@@ -100,9 +100,15 @@ def _refused(signal: str, protocol: str, address: str, telling: str) -> Refused:
     """What keeps a request from being delivered: what the exporter says, or what a connection of our own shows."""
     if _remedy(telling, protocol) == UNREACHABLE:
         telling = _connection(address) or telling or "refused"
-    detail = re.search(r"details: (.+)|(code: [1-9].+)", telling, re.IGNORECASE | re.DOTALL)
-    complaint = _clipped(detail[1] or detail[2] if detail else telling)
+    complaint = _clipped(_cause(telling))
     return Refused(signal, protocol, address, complaint, _remedy(telling, protocol))
+
+
+def _cause(logged: str) -> str:
+    """The cause in a line of an exporter's log, without the exporter's own sentence around it."""
+    detail = re.search(r"details: (.+)|(code: [1-9].+)|Transient error (.+?) encountered while exporting", logged,
+                       re.IGNORECASE | re.DOTALL)  # fmt: skip
+    return next(filter(None, detail.groups())) if detail else logged
 
 
 def _connection(address: str) -> str:

@@ -1,5 +1,7 @@
 """Whether what is counted can be added up and attributed: OpenTelemetry's own switches, identity, temporality, interval."""
 
+import contextlib
+import difflib
 import os
 from collections.abc import Iterator
 from importlib import metadata
@@ -12,12 +14,15 @@ RECOMMENDED_INTERVAL = 15_000
 _TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
 _COMPONENTS = {"OTEL_PYTHON_DISTRO": "opentelemetry_distro", "OTEL_PYTHON_CONFIGURATOR": "opentelemetry_configurator"}
 """Variables that choose who sets OpenTelemetry up, and the entry points that they choose from."""
+_SIMILAR = 0.93
+"""How similar a name must be to a known one to count as misspelt."""
 _CONFIG_FILES = ("OTEL_CONFIG_FILE", "OTEL_EXPERIMENTAL_CONFIG_FILE")
 
 
 def examine(short_lived: bool = False) -> Iterator[Finding]:
     """Examine the settings; `short_lived` means the set-up with delta temporality for processes that live briefly."""
     yield from _switches()
+    yield from _misspelt()
     yield from _identity()
     pushed = [name for name in exporters.chosen("METRICS") if name != "prometheus"]
     if any(name.startswith("otlp") for name in pushed):
@@ -47,6 +52,25 @@ def _switches() -> Iterator[Finding]:
         if os.environ.get(name):
             what = f"{name} is set: OpenTelemetry may be set up from that file instead of the variables examined here"
             yield unchecked(what, "Check the exporters that the file names.")
+
+
+def _misspelt() -> Iterator[Finding]:
+    """Names that are close to one of OpenTelemetry's own. Others may belong to another instrumentation."""
+    known = _variables()
+    for name in sorted(name for name in os.environ if name.startswith("OTEL_") and name not in known):
+        for meant in difflib.get_close_matches(name, known, n=1, cutoff=_SIMILAR):
+            yield unchecked(
+                f"{name} is not a variable of OpenTelemetry for Python", f"Did you mean {meant}? Correct or unset it."
+            )
+
+
+def _variables() -> set[str]:
+    """The names that the installed packages of OpenTelemetry read, as they register them."""
+    known = set(_CONFIG_FILES)
+    for point in metadata.entry_points(group="opentelemetry_environment_variables"):
+        with contextlib.suppress(Exception):  # a package that cannot be imported
+            known |= {name for name in vars(point.load()) if name.startswith("OTEL_")}
+    return known
 
 
 def _identity() -> Iterator[Finding]:
