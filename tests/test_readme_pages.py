@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from llm_errors.rules.user._entry import CONDITIONS, DIALECTS, FACTS
 from llm_errors.tools import cli
 
 try:
@@ -120,6 +121,13 @@ def test_a_python_block_runs_and_prints_what_its_comments_say(page: Path, number
 def test_yaml_is_valid(page: Path) -> None:
     yaml = pytest.importorskip("yaml")
     assert all(yaml.safe_load(block) for block in blocks(page, "yaml"))
+
+
+def test_the_page_on_rules_lists_every_condition_dialect_and_fact() -> None:
+    rows = [line for line in (DOCS / "rules.md").read_text().splitlines() if line.startswith("| `")]
+    listed = [re.findall(r"`(\w+)`", row) for row in rows]
+    assert {names[0] for names in listed} == {*CONDITIONS, *FACTS}
+    assert next(names[1:] for names in listed if names[0] == "dialects") == list(DIALECTS)
 
 
 def test_the_readme_is_one_screen() -> None:

@@ -1,7 +1,9 @@
 """A scripted provider on a loopback port, to test how an application handles failures. Standard library only.
 
 `Provider` plays `Reply` objects over real HTTP, so your code, the real SDK, its retries and its parsing take part in the test.
-`replies` writes what OpenAI, Anthropic and Gemini send: answers, streams, errors.
+`replies` writes what OpenAI, Anthropic and Gemini send: `openai_answer`, `openai_stream`, `openai_error`, `openai_call`,
+`anthropic_answer`, `anthropic_stream`, `anthropic_error`, `anthropic_error_body`, `gemini_answer`, `gemini_stream`,
+`gemini_error` and `gemini_blocked`. For everything else write `Reply(status, json=...)`.
 
 ```python
 import openai
@@ -35,6 +37,9 @@ with Provider(script) as provider:
     print(ask().choices[0].message.content)  # Hello!
     print(len(provider.requests), provider.requests[0].json()["model"])  # 4 gpt-5-mini
 ```
+
+Other clients take the address of the provider in their own way: `anthropic.Anthropic(base_url=provider.url)` and
+`genai.Client(http_options={"base_url": provider.url})`.
 
 Instead of a list a script can be a function from `Request` to `Reply`: answer by path, by model, by what the prompt says, or
 fail every third time. A reply that hangs (`Reply(action="hang")`) does so until `provider.release.set()`; wait for

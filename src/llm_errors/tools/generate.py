@@ -47,7 +47,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         ("--team", "LABEL=VALUE=RECEIVER", "receiver for the correctness alerts of the services that a team owns"),
         ("--selector", "MATCHER", 'PromQL matcher added to every raw series, such as region="eu"'),
         ("--severity", "NAME=VALUE", "rename page, ticket or info, such as page=critical"),
-        ("--threshold", "CLASS=PERCENT[:MINIMUM]", "share of calls and number of events above which an alert fires"),
+        (
+            "--threshold",
+            "CLASS=PERCENT[:MINIMUM]",
+            "share of calls and number of events above which an alert fires; "
+            f"CLASS is one of {', '.join(sorted(SHARES))}",
+        ),
     ):
         parser.add_argument(flag, action="append", default=[], metavar=metavar, help=f"{text}; repeatable")
     parser.set_defaults(run=run)

@@ -28,7 +28,8 @@ _MISSPELT: Final = 0.85
 """How similar an unknown provider must be to a known one to count as misspelt: a gateway may have any name of its own."""
 
 _TEXT_CONDITIONS: Final = ("dialects", "providers", "codes", "types", "finish", "block", "exceptions", "facts", "says")
-_KEYS: Final = ("id", *_TEXT_CONDITIONS, "status", "class", "reason")
+CONDITIONS: Final = (*_TEXT_CONDITIONS, "status")
+_KEYS: Final = ("id", *CONDITIONS, "class", "reason")
 _ALIASES: Final = {
     "dialect": "dialects",
     "provider": "providers",
