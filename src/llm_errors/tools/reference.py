@@ -34,7 +34,7 @@ METRICS: Final = (
 """Name, kind, unit, meaning and attributes of every metric."""
 
 ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = {
-    semconv.PROVIDER: ("string", "the provider: `openai`, `anthropic`, `gcp.gemini`, ...; see [providers](compatibility.md#providers)"),
+    semconv.PROVIDER: ("string", "`openai`, `anthropic`, `gcp.gemini`, ...; see [providers](compatibility.md#providers)"),
     semconv.OPERATION: ("string", "`chat`, `generate_content`, `embeddings`, ..."),
     semconv.REQUEST_MODEL: ("string", "the model that was requested; at most 256 characters"),
     semconv.REQUEST_STREAM: ("boolean", "true for a streamed call"),
