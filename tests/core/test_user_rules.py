@@ -177,6 +177,10 @@ def test_every_dialect_of_the_shipped_rules_can_be_named() -> None:
             "my.toml:3: unknown class 'RATELIMITED'; write 'RATE_LIMITED'",
         ),
         (rule("status = 400", cls='class = "server"'), "my.toml:3: unknown class 'server'; write 'SERVER'"),
+        (
+            rule("status = 400", cls='class = "UNKNOWN"'),
+            "my.toml:3: class 'UNKNOWN' leaves the failure unclassified; write one of TRANSPORT,",
+        ),
         (rule("status = 400", cls='class = "zzz"'), "my.toml:3: unknown class 'zzz'; write one of TRANSPORT,"),
         (
             rule("status = 400", 'reason = "overloadd"'),

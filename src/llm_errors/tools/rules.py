@@ -80,8 +80,8 @@ def _notes(rules: list[Rule]) -> list[str]:
     """Names of providers that may be right, and cannot be checked."""
     named = {name: rule.id for rule in reversed(rules) for name in rule.providers if not _known(name)}
     return [
-        f"{rule}: {name!r} is not a provider that llm-errors knows; only calls through litellm, and calls of `classify`, can "
-        "carry such a name"
+        f"{rule}: {name!r} is not a provider that llm-errors knows; only litellm and arguments of `classify` give "
+        "such names"
         for name, rule in sorted(named.items())
     ]
 

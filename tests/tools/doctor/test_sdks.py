@@ -28,3 +28,12 @@ def test_a_moved_patch_point_is_a_fault(monkeypatch):
     monkeypatch.delattr("openai._base_client.SyncAPIClient._sleep_for_retry")
     (found,) = [f for f in sdks.examine() if f.grade is Grade.FAULT]
     assert "_sleep_for_retry" in found.what
+
+
+def test_an_sdk_whose_import_raises_is_not_the_end_of_the_examination(monkeypatch):
+    def broken(name):
+        raise TypeError("an incompatible version of a package")
+
+    monkeypatch.setattr(sdks, "ALL", [a for a in sdks.ALL if a.row.distribution == "openai"])
+    monkeypatch.setattr(sdks, "import_module", broken)
+    assert [f.what for f in sdks.examine() if f.what.startswith("openai ")]

@@ -45,8 +45,8 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
     for target in targets:
         try:
             import_module(target.module)
-        except ImportError:
-            continue  # an optional part of the SDK, or a part of another major
+        except Exception:  # noqa: BLE001 - an SDK beside a package that it cannot work with may raise anything
+            continue  # else an optional part of the SDK, or a part of another major
     states = {t.name: patcher.found.get(t.name, "switched off") for t in targets}
     patched = sum(state == "patched" for state in states.values())
     missing = [t for t in targets if states[t.name] == "missing" and not t.optional]
