@@ -35,6 +35,7 @@ class AlephAlpha(Methods):
             Method(_MODULE, owner, name, kind, operation, reader, False, 1)
             for owner, kind in (("Client", Kind.CALL), ("AsyncClient", Kind.ASYNC_CALL))
             for name, operation, reader in _APIS
+            if (owner, name) != ("AsyncClient", "embeddings")  # only the plain client has it
         ),
         *(Method(_MODULE, "AsyncClient", name, stepping, operation, ALEPH, True, 1) for name, operation in _STREAMS),
     )
