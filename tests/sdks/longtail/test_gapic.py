@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
-glm = pytest.importorskip("google.ai.generativelanguage_v1beta", reason="google.generativeai is not installed")
-genai = pytest.importorskip("google.generativeai", reason="google.generativeai is not installed")
+glm = pytest.importorskip("google.ai.generativelanguage_v1beta", reason="google-ai-generativelanguage is not installed")
+genai = pytest.importorskip("google.generativeai", reason="google-ai-generativelanguage is not installed")
 aip = pytest.importorskip("google.cloud.aiplatform_v1", reason="google.cloud.aiplatform is not installed")
 
 each_way = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
