@@ -351,3 +351,12 @@ def test_a_raised_exception_names_its_type():
 )
 def test_an_exception_tells_of_a_request_or_of_what_was_made_of_an_answer(evidence, wanted):
     assert causes.is_of_a_request(evidence) is wanted
+
+
+def test_a_failure_that_cannot_be_read_is_still_a_failure(monkeypatch):
+    def broken(*args):
+        raise RuntimeError
+
+    monkeypatch.setattr("llm_errors.decision.of_any", broken)
+    found = classify(SDKError("no"))
+    assert (found.error_class, found.rule) == ("UNKNOWN", "common.unreadable")

@@ -124,8 +124,9 @@ def test_a_whole_answer(reader, whole, verdict):
     assert told(reader.whole(whole)) == verdict
 
 
-def test_a_failed_prediction_of_replicate_is_a_failure():
-    assert told(vendors.REPLICATE.whole({"id": "p", "status": "failed", "error": "CUDA out of memory"})) != "ok"
+@pytest.mark.parametrize("status", ["failed", "a status of tomorrow"])
+def test_a_prediction_of_replicate_that_failed_or_has_an_unknown_status_is_a_failure(status):
+    assert told(vendors.REPLICATE.whole({"id": "p", "status": status, "error": "CUDA out of memory"})) != "ok"
 
 
 class _Ends(str, Enum):
