@@ -52,7 +52,7 @@ OF_FRAMEWORKS = 4
 
 
 def test_every_block_is_tested() -> None:
-    assert (len(blocks("python")) - OF_FRAMEWORKS, len(blocks("toml")), len(blocks("console"))) == (4, 1, 1)
+    assert (len(blocks("python")) - OF_FRAMEWORKS, len(blocks("toml")), len(blocks("console"))) == (4, 1, 2)
 
 
 def test_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,6 +101,6 @@ def test_the_commands_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     Path("rules.toml").write_text(blocks("toml")[0])
     Path("error.json").write_text('{"error": {"details": [{"reason": "API_KEY_INVALID"}]}}')
-    lines = [line.removeprefix("$ llm-errors ").split() for line in blocks("console")[0].splitlines()]
+    lines = [line.removeprefix("$ llm-errors ").split() for block in blocks("console") for line in block.splitlines()]
     # The last one asks servers that are not there: one line, status 2.
-    assert [cli.main([w.replace("localhost:", "127.0.0.1:1") for w in words]) for words in lines] == [0, 0, 2]
+    assert [cli.main([w.replace("localhost:", "127.0.0.1:1") for w in words]) for words in lines] == [0, 0, 0, 2]

@@ -122,8 +122,8 @@ def test_the_application_notices_nothing(api, place, provider, connect, instrume
     with monkeypatch.context() as patch:
         plant(patch, place)
         settled()  # what an earlier test dropped complains now, not below
-        instrument(strict=False)
         caplog.clear()
+        instrument(strict=False)
         client = connect(api, provider(script(api)).url)
         assert run(api, client) == bare
         del client
