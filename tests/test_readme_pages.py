@@ -100,15 +100,23 @@ def test_every_other_line_is_of_a_known_kind(page: Path) -> None:
             assert extra in extras
 
 
+RUN_HERE = [
+    (page, number)
+    for page in PAGES
+    if page.stem != "recovery"
+    for number, code in enumerate(blocks(page, "python"))
+    if "from flushing import" not in code
+]
+"""Blocks that need nothing but us. The others run beside what they are for, in tests/recovery and tests/quickstarts."""
+
+
 @pytest.mark.parametrize(
-    ("page", "number"), [(p, n) for p in PAGES if p.stem != "recovery" for n, _ in enumerate(blocks(p, "python"))],
+    ("page", "number"), RUN_HERE,
     ids=lambda value: value.stem if isinstance(value, Path) else str(value),
 )  # fmt: skip
 def test_a_python_block_runs_and_prints_what_its_comments_say(page: Path, number: int) -> None:
     pytest.importorskip("opentelemetry.exporter.otlp.proto.grpc")
     code = blocks(page, "python")[number]
-    if "from flushing import" in code:
-        pytest.skip("tests/quickstarts runs it, in the framework that it is for")
     quiet = "import os; os.environ.update(OTEL_EXPORTER_OTLP_TIMEOUT='1')\n"
     end = "\nimport os, sys; sys.stdout.flush(); os._exit(0)\n"  # nobody listens: do not wait for the exporters
     done = subprocess.run([sys.executable, "-c", quiet + code + end], capture_output=True, text=True, check=False)
