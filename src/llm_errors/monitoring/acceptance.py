@@ -1,5 +1,6 @@
-"""Whether the programs take the files: promtool and amtool are asked before anything is written, where they are on the
-PATH. Without them the checks of `arguments` stand alone.
+"""Checks the generated files with promtool and amtool before anything is written, if these programs are on the PATH.
+
+Without them, only the checks in `arguments` apply.
 """
 
 import shutil
@@ -16,12 +17,12 @@ CHECKS: Final = {
     "collector/llm-pipeline.rules.yml": ("promtool", "check", "rules"),
     "alertmanager.yml": ("amtool", "check-config"),
 }
-"""By file, the command that judges it."""
+"""The command that checks each file."""
 _SECONDS: Final = 60
 
 
 def asked(texts: Mapping[str, str]) -> list[str]:
-    """The programs that took the files; raises `OptionError` with what one of them refused."""
+    """Run the programs that are installed and return their names. Raises `OptionError` with the error if one refuses a file."""
     programs = []
     for path, command in CHECKS.items():
         program = shutil.which(command[0])

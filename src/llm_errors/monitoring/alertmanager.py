@@ -1,7 +1,7 @@
-"""The routes in the three forms that Alertmanager's users need: a complete configuration, a part to merge into an
-existing one, and a resource of the Prometheus operator.
+"""The routes in three forms: a complete Alertmanager configuration, lists to merge into an existing one, and a resource of
+the Prometheus operator.
 
-Receivers are placeholders under `.invalid`: a page that nobody set up fails loudly.
+Receivers are placeholders under `.invalid`, so a page whose receiver nobody replaced fails with an error.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ def configuration(options: Options) -> dict[str, Any]:
 
 
 def to_merge(options: Options) -> dict[str, Any]:
-    """What to append to the lists of an existing configuration; other alerts are routed as before."""
+    """The entries to append to the lists of an existing configuration. Other alerts are routed as before."""
     ours = {"matchers": _matchers(_OURS), **_settings(routing.root(options))}
     return {
         "route": {"routes": [{**ours, "routes": [_route(route) for route in routing.routes(options)]}]},
@@ -50,7 +50,7 @@ def resource(options: Options) -> dict[str, Any]:
 
 
 def address(receiver: Receiver) -> str:
-    """A placeholder that no name server resolves."""
+    """A placeholder address that no name server resolves."""
     return f"http://alert-receiver.invalid/{receiver.name}"
 
 

@@ -1,7 +1,7 @@
-"""How the command line's text becomes `Options`, and what is refused: what Prometheus, Alertmanager or Grafana would
-not load, and what would load and never work.
+"""Parses the arguments of `llm-errors generate` into `Options`. Refuses what Prometheus, Alertmanager or Grafana would not
+load, and what would load but never work.
 
-Every refusal is an `OptionError` whose text is one line: what is wrong and what is allowed.
+Every refusal is an `OptionError`. Its text is one line: what is wrong and what is allowed.
 """
 
 import re
@@ -15,7 +15,7 @@ from llm_errors.monitoring.promql import CHANNEL, CLASS, MODEL, OPERATION, OUTCO
 T = TypeVar("T")
 
 ALERT_LABELS: Final = ("alertname", "alertstate", "severity", "view", "window", "problem", "rule_set", "grafana_folder")
-"""Labels that the rules or the alerting programs set themselves."""
+"""Labels that the rules, Prometheus or Alertmanager set themselves."""
 SOME_SERIES_ONLY: Final = (OUTCOME, CLASS, REASON, CHANNEL, "le", "quantile", "place")
 """Labels that only some of the raw series have."""
 RESERVED: Final = (*ALERT_LABELS, *SOME_SERIES_ONLY, PROVIDER, MODEL, OPERATION)
@@ -24,14 +24,12 @@ _MATCHER: Final = re.compile(rf'({_LABEL})(=~|!~|!=|=)"([^"\\\n{{}}]*)"')
 
 
 class OptionError(ValueError):
-    """An argument that cannot be used; the text is one line for the user."""
+    """An argument that cannot be used. The text is one line for the user."""
 
 
 def percent(text: str, what: str) -> float:
-    """Reads a percentage of an objective; raises `OptionError` below 95 or from 100 on."""
-    allowed = (
-        "a percentage from 95 to below 100, such as 99.5"  # below 95 no service can burn 14.4 times too fast for long
-    )
+    """Parse the percentage of an objective. Raises `OptionError` below 95, and at 100 or above."""
+    allowed = "a percentage from 95 to below 100, such as 99.5"  # below 95 % the burn rate cannot stay above 14.4
     value = _number(text, what, allowed)
     if not 95 <= value < 100:
         raise OptionError(f"{what} {text!r} is not allowed: give {allowed}")
@@ -39,7 +37,7 @@ def percent(text: str, what: str) -> float:
 
 
 def window_days(text: str) -> int:
-    """Reads the budget's period, `30d` or `30`; raises `OptionError` outside 7 to 90 days."""
+    """Parse the period of the error budget, `30d` or `30`. Raises `OptionError` outside 7 to 90 days."""
     match = re.fullmatch(r"(\d{1,3})d?", text, re.ASCII)
     if not match or not 7 <= int(match[1]) <= 90:
         raise OptionError(f"window {text!r} is not allowed: give whole days from 7d to 90d, such as 30d")
@@ -47,25 +45,25 @@ def window_days(text: str) -> int:
 
 
 def service_name(text: str) -> str:
-    """Reads a service's name; raises `OptionError` for what cannot stand in a PromQL matcher as it is."""
+    """Parse the name of a service. Raises `OptionError` if it would need escaping in a PromQL matcher."""
     if not re.fullmatch(r"[A-Za-z0-9_./:-]{1,200}", text):
         raise OptionError(f"service {text!r} is not allowed: give letters, digits and _ . / : -")
     return text
 
 
 def service_objectives(texts: Iterable[str]) -> dict[str, float]:
-    """Reads `SERVICE=PERCENT` arguments; raises `OptionError`, also for a service that is given twice."""
+    """Parse `SERVICE=PERCENT` arguments. Raises `OptionError`, also if a service is given twice."""
     return _each_once(texts, "service objective", service_objective)
 
 
 def service_objective(text: str) -> tuple[str, float]:
-    """Reads `SERVICE=PERCENT`; raises `OptionError`."""
+    """Parse `SERVICE=PERCENT`. Raises `OptionError`."""
     service, value = _pair(text, "service objective", "SERVICE=PERCENT, such as chat=99.9")
     return service_name(service), percent(value, f"objective of {service}")
 
 
 def label_name(text: str, what: str) -> str:
-    """Reads the name of a label that goes through all rules; raises `OptionError` for one that has another use."""
+    """Parse the name of a label that all rules keep. Raises `OptionError` if the rules use the label for something else."""
     if not re.fullmatch(_LABEL, text) or text.startswith("__"):
         raise OptionError(f"{what} {text!r} is not allowed: give a Prometheus label name, such as job")
     if text in RESERVED:
@@ -74,15 +72,15 @@ def label_name(text: str, what: str) -> str:
 
 
 def set_name(text: str) -> str:
-    """Reads the name of a set of rules, which starts the names of its groups and series; raises `OptionError`."""
-    # Grafana takes dashboard uids of 40 characters; the longest of ours adds 16 to the name.
+    """Parse the name of a rule set, with which the names of its groups and series begin. Raises `OptionError`."""
+    # Grafana accepts dashboard uids of up to 40 characters; the longest suffix of llm-errors has 16.
     if text and not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_]{0,23}", text):
         raise OptionError(f"name {text!r} is not allowed: give up to 24 letters, digits and _, starting with a letter")
     return text
 
 
 def selector(text: str) -> str:
-    """Reads one PromQL matcher; raises `OptionError`."""
+    """Parse one PromQL matcher. Raises `OptionError`."""
     match = _MATCHER.fullmatch(text)
     if not match:
         raise OptionError(f'selector {text!r} is not allowed: give one PromQL matcher, such as cluster="prod"')
@@ -96,7 +94,7 @@ def selector(text: str) -> str:
 
 
 def severity(text: str) -> tuple[str, str]:
-    """Reads `page=critical`; raises `OptionError`."""
+    """Parse a renamed severity, such as `page=critical`. Raises `OptionError`."""
     allowed = "NAME=VALUE with NAME one of " + ", ".join(SEVERITIES)
     name, value = _pair(text, "severity", allowed)
     if name not in SEVERITIES or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value):
@@ -105,7 +103,7 @@ def severity(text: str) -> tuple[str, str]:
 
 
 def severities(texts: Iterable[str]) -> dict[str, str]:
-    """Reads the names in use for page, ticket and info; raises `OptionError` when two of them are the same."""
+    """Parse the user's names for page, ticket and info. Raises `OptionError` if two of them are the same."""
     named = {name: name for name in SEVERITIES} | _each_once(texts, "severity", severity)
     if len(set(named.values())) < len(named):
         given = ", ".join(f"{name}={value}" for name, value in named.items())
@@ -116,7 +114,7 @@ def severities(texts: Iterable[str]) -> dict[str, str]:
 
 
 def team(text: str) -> Team:
-    """Reads `LABEL=VALUE=RECEIVER`; raises `OptionError`."""
+    """Parse `LABEL=VALUE=RECEIVER`. Raises `OptionError`."""
     allowed = "LABEL=VALUE=RECEIVER, such as namespace=checkout=checkout-on-call"
     label, rest = _pair(text, "team", allowed)
     value, separator, receiver = rest.rpartition("=")
@@ -128,19 +126,19 @@ def team(text: str) -> Team:
 
 
 def runbooks(text: str) -> str:
-    """Reads the address that runbook links start with; raises `OptionError`."""
+    """Parse the address with which runbook links begin. Raises `OptionError`."""
     if not re.fullmatch(r"https?://[^\s\"'<>{}?#]+", text):
         raise OptionError(f"runbook base {text!r} is not allowed: give an http(s) address that a file name can follow")
     return text.rstrip("/")
 
 
 def thresholds(texts: Iterable[str], shares: Mapping[str, Share]) -> dict[str, Share]:
-    """Reads the thresholds given over the present `shares`; raises `OptionError`, also for a class given twice."""
+    """Replace thresholds in `shares` by the given ones. Raises `OptionError`, also if a class is given twice."""
     return {**shares, **_each_once(texts, "threshold", lambda text: threshold(text, shares))}
 
 
 def threshold(text: str, shares: Mapping[str, Share]) -> tuple[str, Share]:
-    """Reads `CLASS=PERCENT` or `CLASS=PERCENT:MINIMUM` over the present `shares`; raises `OptionError`."""
+    """Parse `CLASS=PERCENT` or `CLASS=PERCENT:MINIMUM`; the rest is taken from `shares`. Raises `OptionError`."""
     allowed = "CLASS=PERCENT or CLASS=PERCENT:MINIMUM with CLASS one of " + ", ".join(sorted(shares))
     name, value = _pair(text, "threshold", allowed)
     if name not in shares:
@@ -155,14 +153,14 @@ def threshold(text: str, shares: Mapping[str, Share]) -> tuple[str, Share]:
 
 
 def consistent(options: Options) -> Options:
-    """The options if they fit together; raises `OptionError` otherwise."""
+    """Return the options if they fit together. Raises `OptionError` otherwise."""
     _selectable(options)
     _routable(options)
     return options
 
 
 def _selectable(options: Options) -> None:
-    """Two equality matchers of one label leave no series."""
+    """Refuse two equality matchers for one label with different values: no series would match."""
     fixed: dict[str, str] = {}
     for label, operator, value in _MATCHER.findall(" ".join(options.selectors)):
         if operator == "=" and fixed.setdefault(label, value) != value:
@@ -181,7 +179,7 @@ def _routable(options: Options) -> None:
 
 
 def _regex_fault(pattern: str) -> str:
-    """What RE2 would refuse in a regular expression without backslashes and braces; empty when nothing is."""
+    """What RE2 would refuse in a regular expression without backslashes and braces, or an empty text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,7 +1,6 @@
-"""Recording rules that only dashboards read: when a failure was first and last seen, latency, and deployments.
+"""Recording rules for dashboards only: when a failure was first and last seen, latency, and deployments.
 
-They stand in a group of their own that is evaluated once a minute, so that no alert waits for them and a dashboard over
-30 days reads none of the raw series.
+Their group is evaluated once a minute. No alert waits for it, and a dashboard over 30 days reads no raw series.
 """
 
 from dataclasses import dataclass
@@ -21,29 +20,31 @@ from llm_errors.monitoring.promql import (
 from llm_errors.monitoring.slo import Rule, record
 
 SLOTS: Final = "①②③④⑤⑥⑦⑧"
-"""The ranks that have a colour."""
+"""The ranks that have a colour of their own."""
 MEMORY: Final = "1d"
-"""How long Prometheus may be away until it forgets when a failure was first seen."""
+"""How long Prometheus may be down before it forgets when a failure was first seen."""
 
 
 @dataclass(frozen=True)
 class BoardRecording:
-    """The recording rules of one tailoring, in the order in which they build on each other."""
+    """The recording rules for the given options, in the order in which they build on each other."""
 
     options: Options
 
     @property
     def series(self) -> Series:
-        """Names and queries of this tailoring."""
+        """Series names and queries for these options."""
         return Series(self.options)
 
     def records(self) -> list[Rule]:
-        """All of them."""
+        """All recording rules."""
         return [*self._seen(), *self._latency(), *self._deployments(), *self._ranks(), self._evaluation()]
 
     def _seen(self) -> list[Rule]:
-        """When each failure was last seen, and since when it has come again and again: a failure that has not been seen
-        for the budget's period is forgotten. Both are seconds since 1970 and at most a minute late."""
+        """When each failure was last and first seen, in seconds since 1970, accurate to a minute.
+
+        A failure that was not seen during the budget's period is forgotten. If it happens again, it counts as first seen.
+        """
         s = self.series
         by = (*s.by_class, REASON)
         known = f"last_over_time({s.last_seen}[{MEMORY}]) > time() - {self.options.window_days * 86400}"
@@ -54,7 +55,7 @@ class BoardRecording:
         ]
 
     def _latency(self) -> list[Rule]:
-        """Observations a second, of classic and of native histograms. One of the two is always empty."""
+        """Observations per second, of classic and of native histograms. One of the two is always empty."""
         s, extra = self.series, self.options.selectors
         rules = []
         for metric in (DURATION_METRIC, FIRST_CHUNK_METRIC):
@@ -64,7 +65,7 @@ class BoardRecording:
         return rules
 
     def _deployments(self) -> list[Rule]:
-        """Processes by version, and for 5 minutes each version that nobody ran within the day before."""
+        """Processes by version, and, for 5 minutes, each version that did not run during the day before."""
         s = self.series
         running = selector("target_info", *self.options.selectors, f'{VERSION}!=""')
         observed = f"{running} and on ({self.options.service_label}) {s.valid('service')}"
@@ -77,7 +78,7 @@ class BoardRecording:
         ]
 
     def _ranks(self) -> list[Rule]:
-        """Which services, providers and models are called most: dashboards give each rank a colour of its own."""
+        """The ranks of the most called services, providers and models. Dashboards give each rank a colour."""
         s, rules = self.series, []
         calls = s.tumbling(s.model_calls)
         for kind, labels in s.ranked_by.items():
@@ -92,7 +93,7 @@ class BoardRecording:
         return f'label_replace(0 * (topk({place + 1}, {total}){better}) + 1, "slot", "{slot}", "", "")'
 
     def _evaluation(self) -> Rule:
-        """How much of its interval the last evaluation of each of these groups took."""
+        """The share of its interval that the last evaluation of each rule group took."""
         took, interval = (
             selector(f"prometheus_rule_group_{what}_seconds", rule_groups(self.options))
             for what in ("last_duration", "interval")

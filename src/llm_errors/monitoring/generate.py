@@ -1,7 +1,7 @@
-"""Which files there are, and how they reach the disk: all of them or none, and never over a file that is not ours.
+"""Decides which files are generated, and writes all of them or none. It never overwrites a file that it did not generate.
 
-Everything is built in memory first and written beside its target before the first rename. Dashboards need the extra
-`generate` for the Grafana SDK; rules and routing can do without.
+All files are first built in memory and written to temporary files, before the first of them is renamed. Dashboards need the
+extra `generate` for the Grafana SDK; rules and routing do not.
 """
 
 import contextlib
@@ -27,19 +27,19 @@ from llm_errors.monitoring.options import Options
 
 PIPELINE = "collector/llm-pipeline.rules.yml"
 OWNED = ("prometheus", "grafana", "provisioning", "slo", "runbooks", "collector", "kubernetes")
-"""Folders where a generated file that is not generated any more is left over."""
+"""Folders that are searched for generated files which are not generated any more."""
 _IN_CHECKOUT = {PIPELINE: "collector-config/llm-pipeline.rules.yml", "kubernetes": "collector-config/kubernetes"}
-"""What lies beside the Collector's configuration in a checkout, by its path elsewhere."""
+"""Files that have another path in a checkout, beside the Collector's configuration."""
 
 
 def header(options: Options, *notes: str) -> str:
-    """The comment on top of each YAML file."""
+    """The comment at the beginning of each YAML file."""
     origin = f"{MARKER} from the taxonomy; change it there or by arguments, not here."
     return "\n".join((origin, f"Objective {options.objective:g} % over {options.window}.", *notes))
 
 
 def without_sdk(options: Options) -> dict[str, str]:
-    """The files that need no Grafana SDK, by path below the output folder; raises `OSError`."""
+    """The files that need no Grafana SDK, by their path below the output folder. Raises `OSError`."""
     documents: dict[str, tuple[Any, ...]] = {
         "prometheus/llm-errors.rules.yml": (rules.rule_file(options),),
         "prometheus/prometheusrule.yml": (
@@ -84,13 +84,13 @@ def without_sdk(options: Options) -> dict[str, str]:
 
 
 def with_sdk(options: Options) -> dict[str, str]:
-    """The dashboards and what refers to their panels; raises `ImportError` without the extra `generate`."""
+    """The dashboards, and the files that refer to their panels. Raises `ImportError` without the extra `generate`."""
     from llm_errors.monitoring.dashboards import build, panels, text  # the SDK is an extra
 
     built = build(options)
     boards = {board["uid"]: text(board) for board in built.values()}
     files = {f"grafana/{uid}.json": text(board) for uid, board in built.items()}
-    files.update(kubernetes.files(options, boards))  # the same as without, and the dashboards
+    files.update(kubernetes.files(options, boards))  # the files of `without_sdk`, with the dashboards
     managed = grafana_alerting.managed(options, panels(built))
     note = f"Needs Grafana {grafana_alerting.MINIMUM_VERSION} or newer, and the recording rules in Prometheus."
     files["provisioning/alerting/grafana-alerting.yml"] = yaml_text.dump(managed, header(options, note))
@@ -98,18 +98,18 @@ def with_sdk(options: Options) -> dict[str, str]:
 
 
 def beside(out: Path, options: Options) -> dict[str, str]:
-    """The runbooks, unless `out` is where they are written by hand."""
+    """The runbooks, unless `out` is the folder with the handwritten originals."""
     source = runbooks.folder()
     return {} if (out / "runbooks").resolve() == source.resolve() else runbooks.tailored(source, options)
 
 
 def placed(texts: Mapping[str, str], out: Path, *, own: bool) -> dict[Path, str]:
-    """The files by their path on disk; `own` is the folder of a checkout."""
+    """The files by their path on disk. `own` is the folder of a checkout."""
     return {location(path, out, own=own): text for path, text in texts.items()}
 
 
 def location(path: str, out: Path, *, own: bool) -> Path:
-    """Where a file or folder of the set lies on disk."""
+    """The path on disk of a file or folder."""
     for name, place in _IN_CHECKOUT.items() if own else ():
         if path == name or path.startswith(f"{name}/"):
             return Path(place + path.removeprefix(name))
@@ -117,28 +117,28 @@ def location(path: str, out: Path, *, own: bool) -> Path:
 
 
 def refuse_foreign(files: Mapping[Path, str]) -> None:
-    """Raises `OptionError` when a file stands in the way that this command has not written; also `OSError`."""
+    """Raises `OptionError` if a file would be overwritten that this command has not written. Also raises `OSError`."""
     for path in files:
         if path.exists() and not is_generated(path.read_bytes()):
             raise OptionError(f"{path} is not a file that this command has written: move it, or give another --out")
 
 
 def drift(files: Mapping[Path, str]) -> list[str]:
-    """One line per file that is missing or differs; raises `OSError` for what cannot be read."""
+    """One line for each file that is missing or differs. Raises `OSError` if a file cannot be read."""
     missing = [f"missing: {path}" for path in files if not path.exists()]
     present = ((path, text) for path, text in files.items() if path.exists())
     return missing + [f"differs: {path}" for path, text in present if path.read_bytes() != text.encode()]
 
 
 def left_over(files: Mapping[Path, str], out: Path, *, own: bool) -> list[str]:
-    """One line per file that an earlier version generated and this one does not."""
+    """One line for each file that an earlier version generated and this version does not."""
     folders = (location(folder, out, own=own) for folder in OWNED)
     present = (path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
     return [f"left over: {path}" for path in present if path not in files and is_generated(path.read_bytes())]
 
 
 def write(files: Mapping[Path, str]) -> None:
-    """Writes all files or, when one cannot be written, none; raises `OSError`."""
+    """Write all files. Raises `OSError` if one cannot be written, and then writes none."""
     pending: dict[Path, Path] = {}
     try:
         for path, text in files.items():
@@ -154,17 +154,17 @@ def write(files: Mapping[Path, str]) -> None:
 
 
 def in_checkout() -> bool:
-    """Whether the present folder is a checkout of this project."""
+    """Whether the current folder is a checkout of this project."""
     project = Path("pyproject.toml")
     return project.is_file() and 'name = "llm-errors"' in project.read_text(encoding="utf-8").splitlines()
 
 
 def pages() -> list[Path]:
-    """The pages of a checkout that have generated blocks."""
+    """The pages with generated blocks in a checkout."""
     found = [Path("README.md"), *sorted(Path("src/llm_errors/docs").glob("*.md"))]
     return [path for path in found if "<!-- generated:" in path.read_text(encoding="utf-8")]
 
 
 def renewed_page(path: Path, options: Options, blocks: readme.Blocks) -> dict[Path, str]:
-    """A page with its generated blocks; raises `OSError`, `UnicodeDecodeError` or `OptionError`."""
+    """The page with updated blocks. Raises `OSError`, `UnicodeDecodeError` or `OptionError`."""
     return {path: readme.rewrite(path.read_text(encoding="utf-8"), options, blocks)}

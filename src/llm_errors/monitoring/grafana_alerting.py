@@ -1,4 +1,4 @@
-"""The alerts and their routes for Grafana's own alerting, over the series that Prometheus keeps recording."""
+"""The alerts and their routes for Grafana's own alerting. They query the series that Prometheus records."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from llm_errors.monitoring.options import Options
 from llm_errors.monitoring.routing import Matcher, Receiver, Route
 
 MINIMUM_VERSION: Final = "12.0"
-"""The first Grafana whose rules keep firing for a while; older ones ignore the field, and alerts flap."""
+"""The first Grafana that supports `keep_firing_for`. Older ones ignore the field, and alerts end too early."""
 
 
 def managed(options: Options, panels: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def managed(options: Options, panels: Mapping[str, tuple[str, int]]) -> dict[str
         {
             "orgId": 1,
             "name": group.name,
-            "folder": " ".join(filter(None, ("LLM errors", options.name))),  # titles are unique in a folder only
+            "folder": " ".join(filter(None, ("LLM errors", options.name))),  # titles must be unique in a folder
             "interval": "5m" if group.interval == "5m" else "1m",
             "rules": [_rule(alert, options, panels[alert.panel]) for alert in group.alerts],
         }
@@ -34,7 +34,7 @@ def managed(options: Options, panels: Mapping[str, tuple[str, int]]) -> dict[str
 
 
 def policies(options: Options) -> dict[str, Any]:
-    """Contact points, and the notification policies that route to them as `alertmanager.yml` does."""
+    """Contact points and notification policies, which are equivalent to the routes in `alertmanager.yml`."""
     tree = {**_settings(routing.root(options)), "routes": [_policy(route) for route in routing.routes(options)]}
     points = [_contact_point(receiver) for receiver in routing.receivers(options)]
     return {"apiVersion": 1, "contactPoints": points, "policies": [{"orgId": 1, **tree}]}
@@ -61,7 +61,7 @@ def _rule(alert: Alert, options: Options, panel: tuple[str, int]) -> dict[str, A
             {"refId": "A", "relativeTimeRange": span, "datasourceUid": "prometheus", "model": query},
             {"refId": "C", "relativeTimeRange": span, "datasourceUid": "__expr__", "model": condition},
         ],
-        "noDataState": "OK",  # a filter without a match is health, not missing data
+        "noDataState": "OK",  # an expression that matches nothing means that nothing is wrong
         "execErrState": "Error",
         "for": alert.hold or "0s",
         **({"keepFiringFor": alert.keep} if alert.keep else {}),
@@ -104,5 +104,5 @@ def _contact_point(receiver: Receiver) -> dict[str, Any]:
 
 
 def _uid(identity: str) -> str:
-    """Grafana takes up to 40 characters."""
+    """A uid. Grafana accepts up to 40 characters."""
     return hashlib.sha256(identity.encode()).hexdigest()[:20]

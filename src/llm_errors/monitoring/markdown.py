@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table; a cell's line breaks become spaces, and a bar in it is no border."""
+    """A table. In a cell, line breaks become spaces, and bars are escaped."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
 

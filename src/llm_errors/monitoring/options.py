@@ -1,6 +1,6 @@
-"""What a user may tailor. Thresholds of alerts and dashboards are written here and nowhere else.
+"""The options of the generated files. All thresholds of alerts and dashboards are defined here.
 
-How the command line's text becomes these values, and what is refused, is in `arguments`.
+`arguments` parses them from the command line.
 """
 
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from typing import Final
 from llm_errors.taxonomy import ErrorClass
 
 CANCELLED: Final = "CANCELLED"
-"""Key of the cancelled share among the thresholds; an outcome, not a class."""
+"""The key of the threshold for cancelled calls, which is an outcome and not a class."""
 SEVERITIES: Final = ("page", "ticket", "info")
 RUNBOOKS: Final = "https://github.com/llm-errors/llm-errors/blob/main/dashboards/runbooks"
 INTERVAL_SECONDS: Final = 15
-"""Export, scrape and evaluation interval that the promise of a page within 30 seconds rests on."""
+"""The interval of export, scrape and evaluation. A page within 30 seconds needs this interval."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """Fires above `percent` of calls within `window` (a PromQL duration), from `minimum` events on."""
+    """A threshold: above `percent` of the calls within `window` (a PromQL duration), and at least `minimum` events."""
 
     percent: float
     window: str
@@ -33,7 +33,7 @@ class Share:
 
 SHARES: Final[Mapping[str, Share]] = {
     ErrorClass.RATE_LIMITED.value: Share(3, "10m", 20),
-    ErrorClass.BAD_REQUEST.value: Share(1, "1h", 10),  # its reason context_overflow; any other one is told at once
+    ErrorClass.BAD_REQUEST.value: Share(1, "1h", 10),  # for context_overflow; any other reason fires at one event
     ErrorClass.TOOL_PROTOCOL.value: Share(2, "1h", 10),
     ErrorClass.PROMPT_BLOCKED.value: Share(5, "1h", 20),
     ErrorClass.OUTPUT_BLOCKED.value: Share(5, "1h", 20),
@@ -45,7 +45,7 @@ SHARES: Final[Mapping[str, Share]] = {
 
 @dataclass(frozen=True)
 class Burn:
-    """Fires when the budget burns `factor` times too fast over both windows, from `BURN_MINIMUM` bad calls on."""
+    """A threshold: the budget burns `factor` times too fast over both windows, with at least `BURN_MINIMUM` bad calls."""
 
     factor: float
     long: str
@@ -61,16 +61,16 @@ BURNS: Final = (
 )
 BURN_MINIMUM: Final = 10
 OUTAGE: Final = Share(50, "3m", 10)
-"""Of the valid calls of a service: what pages at once."""
+"""The share of the valid calls of a service that pages without waiting for a burn rate."""
 WEEKLY_FACTOR: Final = 3
-"""A share must also be this many times its mean of the week before today: a steady level is no news."""
+"""A share must exceed its mean of the week before today this many times. A steady level does not fire."""
 SHARE_CAP: Final = 30
-"""Percentage from which on a share is news whatever its mean: a model can be bad from its first day on."""
+"""The percentage above which a share fires whatever its mean is: a model can be bad from its first day on."""
 MISSING_AFTER_MINUTES: Final = 30
 
 
 WHERE: Final = ("cluster", "namespace", "deployment_environment_name")
-"""Labels that tell where a service runs. Every alert carries them; they are empty where the series have none."""
+"""Labels that tell where a service runs. Every alert has them. They are empty if the series do not have them."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,14 @@ class Team:
 
 @dataclass(frozen=True)
 class Options:
-    """One tailoring of the artefacts.
+    """The options of one generated set of files.
 
     `objective` and `objectives` (per service) are percentages from 95 to below 100; `window_days` is the period of
-    the error budget. `own_keys` names services whose users bring their own keys, `batch_jobs` those that are silent
-    between runs. `extra_labels` go through every aggregation beside `WHERE`. `selectors` are PromQL matchers added to
-    every raw series. `name` prefixes groups and recorded series, so that several sets can live in one Prometheus.
-    `severities` maps page, ticket and info to the names in use. `shares` are the thresholds by class. `teams` say who
-    owns which services.
+    the error budget. `own_keys` names services whose users bring their own keys, `batch_jobs` those that report nothing
+    between runs. Every aggregation keeps the `extra_labels`, like `WHERE`. `selectors` are PromQL matchers that are added
+    to every raw series. `name` is a prefix of groups and recorded series, so that one Prometheus can load several sets.
+    `severities` maps page, ticket and info to the user's names. `shares` are the thresholds by class. `teams` says which
+    team owns which services.
     """
 
     objective: float = 99.5
@@ -110,12 +110,12 @@ class Options:
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The labels of one service in one place: what alerts about a service are told by."""
+        """The labels that identify one service in one place. Alerts about a service have one instance for each combination."""
         return tuple(dict.fromkeys((self.service_label, *WHERE, *self.extra_labels)))
 
     @property
     def resource(self) -> str:
-        """Name of the set's resources in Kubernetes, and the start of the names of those with several."""
+        """The name of the set's resources in Kubernetes, or the prefix of their names if there are several of a kind."""
         return f"llm-errors-{self.name.lower().replace('_', '-')}".rstrip("-")
 
     @property

@@ -1,8 +1,7 @@
-"""What Collectors lose on the way: recording rules over their own metrics (`otelcol_*`), and the conditions of the
-alerts over them.
+"""Recording rules and alert conditions about data that Collectors lose, from their internal metrics (`otelcol_*`).
 
-These rules stand in a group of their own and need no other one, so they can also be loaded without the rest. They are
-about every Collector that Prometheus scrapes, so selectors of LLM series do not apply.
+These rules are a separate group, which can be loaded without the others. They cover every Collector that Prometheus scrapes,
+so selectors for LLM series do not apply.
 """
 
 from dataclasses import dataclass
@@ -13,45 +12,45 @@ from llm_errors.monitoring.options import WHERE, Options
 from llm_errors.monitoring.promql import INSTANCE
 
 COMPONENT: Final = "component"
-"""The exporter or receiver that loses."""
+"""The label with the exporter or receiver that loses data."""
 SIGNAL: Final = "signal"
 QUEUE_FULL: Final = 0.8
 LOSSES: Final = {"refused": "receiver", "send_failed": "exporter", "enqueue_failed": "exporter"}
-"""The ways to lose, each with the kind of component that does."""
+"""The ways in which data is lost, each with the kind of component that loses it."""
 _SIGNALS: Final = "(metric_points|spans|log_records)(_total)?"
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Names, recording rules and conditions of one tailoring."""
+    """Series names, recording rules and conditions for the given options."""
 
     options: Options
 
     @property
     def collector(self) -> tuple[str, ...]:
-        """Labels of one Collector."""
+        """The labels that identify one Collector."""
         return ("job", INSTANCE, *(label for label in (*WHERE, *self.options.extra_labels) if label != "job"))
 
     def name(self, what: str) -> str:
-        """Name of a recorded series."""
+        """The name of a recorded series."""
         return f"{self.options.name}_pipeline:{what}" if self.options.name else f"pipeline:{what}"
 
     @property
     def evaluated(self) -> str:
-        """1 at each evaluation of this group."""
+        """The series that is 1 at each evaluation of this group."""
         return self.name("llm_rules_evaluated:bool")
 
     @property
     def absent(self) -> str:
-        """1 while nobody can tell a birth from a return; else 0."""
+        """The series that is 1 while new series cannot be distinguished from returning ones, otherwise 0."""
         return self.name("llm_rules_absent:bool")
 
     def lost(self, what: str) -> str:
-        """Everything that was `refused`, `send_failed` or `enqueue_failed` since the Collector started."""
+        """The number of items that were `refused`, `send_failed` or `enqueue_failed` since the Collector started."""
         return self.name(f"otelcol_{what}:total")
 
     def lost_recently(self, what: str) -> str:
-        """The items among them of the last 5 minutes, per Collector and component."""
+        """The number of these items in the last 5 minutes, per Collector and component."""
         return self.name(f"otelcol_{what}:count5m")
 
     @property
@@ -60,7 +59,7 @@ class Pipeline:
         return self.name("otelcol_queue:ratio")
 
     def records(self) -> list[dict[str, Any]]:
-        """Totals per Collector, component and signal, whatever the release calls them; what was lost lately; queues."""
+        """Rules for totals per Collector, component and signal (under the names of all releases), recent losses, and queues."""
         totals = {
             self.absent: promql.after_absence(self.evaluated),
             self.evaluated: "vector(1)",

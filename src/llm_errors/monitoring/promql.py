@@ -1,30 +1,30 @@
-"""The only place where PromQL is written (panels: `dashboards/queries.py`): recorded series, the counting base, and
-shares, windows and minimums over it.
+"""Names of the recorded series, and the PromQL expressions over them: counts of events, shares, windows and minimums.
 
-**Counting.** `rate` and `increase` need two samples, so they miss a series that is born non-zero (the first failure
-of a fresh process) and a short job altogether. Every number here rests on one exact count instead, per series, before
-anything is summed: the events of the last 5 minutes, as last value in them minus last value before them, or the whole
-value where there is no smaller one before (born, or restarted). A series counts for 5 minutes even if it lived for
-one sample only.
+The queries of the panels are in `dashboards/queries.py`.
 
-**Nothing old is new.** Two kinds of births are none. A series that gets a label (`cluster` is added while it lives)
-continues the series of the same process and attributes that had a sample 5 minutes ago, so it counts from where that
-one ended.
-And when Prometheus was away for longer than the look-back, every series looks born: for 10 minutes after its return
-a series without a past counts only what it grows by. `evaluated` is recorded at each evaluation and tells whether
-Prometheus was there. A Prometheus without any past tells births from the second evaluation on; what the first one
-finds is counted, but opens no page that stays until a success.
+**Counting.** `rate` and `increase` need two samples. They miss the first failure of a new process, because its series starts
+with a value above 0, and they miss short jobs completely. All numbers here are based on an exact count per raw series: the
+events of the last 5 minutes. The count is the last value in these 5 minutes minus the last value before them. It is the whole
+value if there is no smaller value before, because the series is new or its process was restarted. A series is counted for
+5 minutes even if it has only one sample.
 
-**Look-back.** "Before" reaches 1 h back. A gap in a series shorter than that is no birth: a Prometheus that replays
-its log takes minutes, a broken link between application and Collector often half an hour, and with 15 minutes each
-series that returns unchanged would page. What it costs is measured by `tests/bench/rules.py`.
+**Old events are not counted again.** A series may look new and not be. First, if a label such as `cluster` is added to a
+series, the new series continues the one of the same process and attributes that had a sample 5 minutes ago, and counts from
+its last value. Second, all series look new after Prometheus was down for longer than the look-back. For 10 minutes after
+its return, a series without earlier samples counts only its increase. The series `evaluated`, which is recorded at each
+evaluation, shows whether Prometheus was down. A Prometheus without any data recognises new series from its second evaluation
+on. The events of the first evaluation are counted, but they open no page that stays until a call succeeds.
 
-**Windows.** Counts are recorded each 15 s, and each event is in 20 of them, so sums over time are used as ratios
-only. Where a number of events matters a subquery with a step that divides 5 minutes counts each event equally often,
-whatever the interval.
+**Look-back.** The "last value before" is searched in the hour before. A series that returns after a shorter gap is not new:
+Prometheus takes minutes to replay its log, and a connection between application and Collector is often broken for half an
+hour. With a look-back of 15 minutes, each series that returns unchanged would page. `tests/bench/rules.py` measures its cost.
 
-**Where.** Everything is summed by the labels of a service in one place (`Options.scope`), so a cluster that is down
-is not hidden by a healthy one.
+**Windows.** Counts are recorded every 15 s, and each event is in 20 of them, so sums of counts over time are only used in
+ratios. If the number of events matters, a subquery with a step that divides 5 minutes counts each event equally often,
+whatever the evaluation interval is.
+
+**Places.** All sums keep the labels that identify a service in one place (`Options.scope`), so that a healthy cluster does
+not hide one that is down.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,9 +45,9 @@ CHANNEL: Final = semconv.prometheus_label(semconv.ERROR_CHANNEL)
 DURATION_METRIC: Final = semconv.prometheus_label(semconv.DURATION) + "_seconds"
 FIRST_CHUNK_METRIC: Final = semconv.prometheus_label(semconv.FIRST_CHUNK) + "_seconds"
 VERSION: Final = "service_version"
-"""The label of `target_info` that tells which version of a service runs."""
+"""The label of `target_info` with the version of the service."""
 GROUPS: Final = ("events", "slo", "shares", "slo-long", "telemetry", "boards", "pipeline")
-"""The rule groups, by the last part of their names."""
+"""The last parts of the names of the rule groups."""
 
 INSTANCE: Final = "instance"
 LOOK_BACK: Final = "1h"
@@ -57,24 +57,24 @@ LEFT_OUT: Final = tuple(c.value for c, rule in HANDLING.items() if rule.availabi
 
 
 def of_view(view: View) -> tuple[str, ...]:
-    """The classes that a view shows, in the order of the taxonomy."""
+    """The classes of a view, in the order of the taxonomy."""
     return tuple(c.value for c, rule in HANDLING.items() if rule.view is view)
 
 
 def one_of(label: str, values: Iterable[str | ErrorClass]) -> str:
-    """A matcher for any of the values, at least one."""
+    """A matcher for any of the values, of which there must be at least one."""
     listed = [str(value) for value in values]
     return f'{label}="{listed[0]}"' if len(listed) == 1 else f'{label}=~"{_alternatives(listed)}"'
 
 
 def none_of(label: str, values: Iterable[str]) -> str:
-    """A matcher for all other values; empty without values."""
+    """A matcher for all other values, or an empty text if there are no values."""
     listed = list(values)
     return f'{label}!~"{_alternatives(listed)}"' if listed else ""
 
 
 def indented(expression: str) -> str:
-    """The expression two columns to the right."""
+    """The expression, indented by two spaces."""
     return "\n".join(f"  {line}" for line in expression.splitlines())
 
 
@@ -83,7 +83,7 @@ def _alternatives(values: Iterable[str]) -> str:
 
 
 def selector(metric: str, *matchers: str) -> str:
-    """A series selector; empty matchers are left out."""
+    """A series selector. Empty matchers are left out."""
     kept = ",".join(matcher for matcher in matchers if matcher)
     return f"{metric}{{{kept}}}" if kept else metric
 
@@ -95,7 +95,7 @@ def rule_groups(options: Options) -> str:
 
 
 def sum_by(labels: Sequence[str], expression: str) -> str:
-    """The sum by labels."""
+    """The sum of the series, by labels."""
     inner = f"\n{indented(expression)}\n" if "\n" in expression else expression
     return f"sum by ({', '.join(labels)}) ({inner})"
 
@@ -106,12 +106,12 @@ def count_by(labels: Sequence[str], expression: str) -> str:
 
 
 def over(window: str, series: str, ago: str = "") -> str:
-    """Weight of events within the window that ended `ago`: only good for ratios of two of them."""
+    """A number proportional to the events within the window that ended `ago`. It is used in ratios only."""
     return f"sum_over_time({series}[{window}]" + (f" offset {ago})" if ago else ")")
 
 
 def events(window: str, series: str) -> str:
-    """Exact number of events within the window, of a series that counts 5 minutes."""
+    """The exact number of events within the window, from a series that counts the events of 5 minutes."""
     if window == "5m":
         return series
     if window.endswith("d"):
@@ -120,33 +120,34 @@ def events(window: str, series: str) -> str:
 
 
 def minus_before(now: str, before: str) -> str:
-    """What a counter grew by; nothing for a series without a smaller value before."""
+    """The increase of a counter. The result has no value if there is no smaller value before."""
     return f"({now} - {before} >= 0)"
 
 
 def with_label_added(labels: Sequence[str], expression: str) -> str:
-    """The series, and again without each of the labels: what had no such label yet finds its successor in them."""
+    """The series, and again without each of the labels, so that a series without the label matches its successor."""
     return "\nor\n".join([expression, *(f"sum without ({label}) ({expression})" for label in labels)])
 
 
 def after_absence(evaluated: str) -> str:
-    """1 for 10 minutes after rules were not evaluated for about an hour or longer, up to a week; else 0."""
+    """1 for 10 minutes after a time of about an hour to a week in which the rules were not evaluated; otherwise 0."""
     longer, recent = (f"last_over_time({evaluated}[{span}] offset 10m)" for span in ("7d", "50m"))
     return f"({longer}\nunless\n{recent})\nor\nvector(0)"
 
 
 def grown_between_3m_and_5m_ago(series: str) -> str:
-    """Events that a 5-minute count has and a 3-minute count has not; births in between stay for their 5 minutes."""
+    """The events between 5 and 3 minutes ago, which a 5-minute count contains. It leaves out series that began then."""
     end, start = f"last_over_time({series}[2m] offset 3m)", f"last_over_time({series}[5m] offset 5m)"
     return f"{minus_before(end, start)}\n  or\n({end} and {start})"
 
 
 def new_events(series: str, process: Sequence[str], absent: str) -> str:
-    """Events of the last 5 minutes per counter series, births, restarts, gaps and short lives included.
+    """Events of the last 5 minutes per counter series, including new, restarted, interrupted and short-lived series.
 
-    `process` are the labels that stay when a series gets a further one. In this order: a series that continues another
-    one of its process; one that grew; one that was born or restarted: all of it is new, or where `absent` is 1 and
-    nobody can tell only what it grew by. Each selector is read anew by Prometheus, so they are few.
+    `process` are the labels that a series keeps when another label is added. The first of three expressions is for a series
+    that continues another one of its process, the second for a series that grew. The third is for a series that is new or
+    restarted: it counts the whole value, or only the increase while `absent` is 1. Prometheus reads the data of each
+    selector separately, so the expressions use few of them.
     """
     same = ", ".join(process)
     now = f"last_over_time({series}[5m])"
@@ -164,7 +165,7 @@ def new_events(series: str, process: Sequence[str], absent: str) -> str:
 
 @dataclass(frozen=True)
 class Series:
-    """Names of the recorded series and queries over them, for one tailoring."""
+    """The names of the recorded series and expressions over them, for the given options."""
 
     options: Options
 
@@ -175,7 +176,7 @@ class Series:
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """Labels of what is told about a service in one place."""
+        """The labels that identify a service in one place."""
         return self.options.scope
 
     @property
@@ -185,22 +186,25 @@ class Series:
 
     @property
     def by_provider(self) -> tuple[str, ...]:
-        """Labels of what is told about a provider."""
+        """The labels that identify a provider that a service calls."""
         return (*self.scope, PROVIDER)
 
     @property
     def by_model(self) -> tuple[str, ...]:
-        """Labels of what is told about a model."""
+        """The labels that identify a model that a service calls."""
         return (*self.by_provider, MODEL)
 
     @property
     def by_class(self) -> tuple[str, ...]:
-        """Labels of what is told about a class at a model."""
+        """The labels that identify a class of failures of a model."""
         return (*self.by_model, CLASS)
 
     def name(self, level: str, what: str) -> str:
-        """`level` is `service`, `version`, `model`, `class`, `reason` or `attributes`: the labels that a recorded series keeps
-        beside those that tell the place."""
+        """The name of a recorded series.
+
+        `level` is `service`, `version`, `model`, `class`, `reason` or `attributes`, and tells which labels the series keeps in
+        addition to those of the place.
+        """
         suffix = {
             "service": "",
             "model": "_provider_model",
@@ -214,49 +218,49 @@ class Series:
 
     @property
     def evaluated(self) -> str:
-        """1 at each evaluation of the rules."""
+        """The series that is 1 at each evaluation of the rules."""
         return self.name("service", "llm_rules_evaluated:bool")
 
     @property
     def absent(self) -> str:
-        """1 while the rules cannot tell a birth from a return, since they were not evaluated for long; else 0."""
+        """The series that is 1 while the rules cannot distinguish new series from returning ones, otherwise 0."""
         return self.name("service", "llm_rules_absent:bool")
 
     def new_events(self, series: str, attributes: Sequence[str]) -> str:
-        """New events of a raw counter in 5 minutes, per series."""
+        """New events in 5 minutes, per series of a raw counter."""
         return new_events(series, (self.options.service_label, INSTANCE, *attributes), self.absent)
 
     @property
     def own_failures(self) -> str:
-        """New failures of the instrumentation itself in 5 minutes, by place."""
+        """New internal errors of llm-errors in 5 minutes, by place."""
         return self.name("service", "llm_instrumentation_errors:count5m")
 
     @property
     def model_ok(self) -> str:
-        """New calls in 5 minutes per model that ended well."""
+        """New successful calls in 5 minutes, per model."""
         return self.name("model", "llm_calls_ok:count5m")
 
     @property
     def failing(self) -> str:
-        """New failures in 5 minutes that only a repair ends, by reason."""
+        """New failures in 5 minutes that need a repair, by reason."""
         return self.name("reason", "llm_errors_failing:count5m")
 
     @property
     def inherited(self) -> str:
-        """The same as the very first evaluation found it: nobody can tell how old it is."""
+        """The value of `failing` at the first evaluation of all. The age of these failures is unknown."""
         return self.name("reason", "llm_errors_inherited:count5m")
 
     @property
     def unrepaired(self) -> str:
-        """When a failure that needs a repair was last seen, in seconds since 1970; 0 once a call has succeeded."""
+        """When a failure that needs a repair was last seen, in seconds since 1970; 0 after a call has succeeded."""
         return self.name("reason", "llm_errors_unrepaired:time")
 
     def unrepaired_before(self, *matchers: str) -> str:
-        """The same as it was recorded last, within a day."""
+        """The last recorded value of `unrepaired`, within a day."""
         return f"last_over_time({selector(self.unrepaired, *matchers)}[1d])"
 
     def recent(self, what: str) -> str:
-        """New `bad` or `valid` calls of a service in 3 minutes."""
+        """New `bad` or `valid` calls in 3 minutes, per service."""
         return self.name("service", f"llm_slo_{what}:count3m")
 
     def class_share(self, window: str) -> str:
@@ -294,7 +298,7 @@ class Series:
 
     @property
     def first_seen(self) -> str:
-        """Since when a failure has come again and again, in seconds since 1970."""
+        """When a failure was first seen, in seconds since 1970."""
         return self.name("reason", "llm_errors_first_seen:time")
 
     @property
@@ -303,24 +307,24 @@ class Series:
         return self.name("reason", "llm_errors_last_seen:time")
 
     def buckets(self, metric: str) -> str:
-        """Observations a second per model, by bucket of a classic histogram."""
+        """Observations per second and model, by bucket of a classic histogram."""
         return self.name("model", f"{metric}_bucket:rate5m")
 
     def native(self, metric: str) -> str:
-        """The same of a native histogram."""
+        """Observations per second and model, of a native histogram."""
         return self.name("model", f"{metric}:rate5m")
 
     @property
     def ranked_by(self) -> dict[str, tuple[str, ...]]:
-        """What dashboards tell apart by colour, and the labels that name one of each."""
+        """What dashboards distinguish by colour, and the labels that identify it."""
         return {"service": self.scope, "provider": (PROVIDER,), "model": (PROVIDER, MODEL)}
 
     def calls_of_a_day(self, kind: str) -> str:
-        """Calls of the last day of a service, provider or model, over everything else."""
+        """Calls in the last day, by service, provider or model only."""
         return self._of_kind(kind, "llm_calls:sum1d")
 
     def slot(self, kind: str) -> str:
-        """1 for those with the most calls of the last day; the label `slot` is their rank."""
+        """1 for those with the most calls in the last day. The label `slot` is the rank."""
         return self._of_kind(kind, "llm_calls:slot")
 
     def _of_kind(self, kind: str, what: str) -> str:
@@ -330,12 +334,12 @@ class Series:
 
     @property
     def processes(self) -> str:
-        """Processes of a service by its version."""
+        """Number of processes of a service, by version."""
         return self.name("version", "llm_processes:count")
 
     @property
     def deployed(self) -> str:
-        """Processes of a version that is new, for 5 minutes."""
+        """Number of processes of a new version, for 5 minutes."""
         return self.name("version", "llm_deployed:count5m")
 
     @property
@@ -350,16 +354,16 @@ class Series:
 
     @property
     def budget(self) -> str:
-        """What is left of the error budget: 1 untouched, 0 spent, negative missed."""
+        """The share of the error budget that is left: 1 at first, 0 if it is used up, negative if the objective is missed."""
         return self.name("service", f"llm_slo_budget_remaining:ratio{self.window}")
 
     @property
     def succeeded(self) -> str:
-        """Share of the calls that ended well, among those that were not cancelled."""
+        """Share of successful calls among those that were not cancelled."""
         return self.name("service", f"llm_calls_ok:ratio{self.window}")
 
     def bad(self, level: str) -> str:
-        """New calls in 5 minutes that burn the budget."""
+        """New calls in 5 minutes that consume the error budget."""
         return self.name(level, "llm_slo_bad:count5m")
 
     def valid(self, level: str) -> str:
@@ -367,7 +371,7 @@ class Series:
         return self.name(level, "llm_slo_valid:count5m")
 
     def tumbling(self, series: str) -> str:
-        """The count of `series` recorded each 5 minutes only, which is what long windows read."""
+        """The name of the copy of `series` that is recorded every 5 minutes, for long windows."""
         return series.replace(":count5m", ":every5m")
 
     def bad_ratio(self, level: str, window: str) -> str:
@@ -375,7 +379,7 @@ class Series:
         return self.name(level, f"llm_slo_bad:ratio{window}")
 
     def burn_rate(self, window: str, matcher: str = "") -> str:
-        """How many times faster than the objective allows a service burns its budget over the window."""
+        """How many times faster than the objective allows a service consumed its budget in the window."""
         ratio = selector(self.bad_ratio("service", window), matcher)
         return f"{ratio} / on ({', '.join(self.scope)}) (1 - {self.objective})"
 
@@ -385,7 +389,7 @@ class Series:
         return f"{sum_by(labels, over(window, error, ago))}\n{join}\n({over(window, call, ago)} > 0)"
 
     def share_before_today(self, error: str, call: str, labels: Sequence[str]) -> str:
-        """The share of the 7 days that ended a day ago: of sums of events, not a mean of shares."""
+        """The share in the 7 days that ended a day ago: a ratio of two sums of events, not a mean of shares."""
         return self.share(self.tumbling_of(error), self.tumbling_of(call), labels, "7d", "1d")
 
     def tumbling_of(self, selected: str) -> str:

@@ -1,10 +1,10 @@
-"""Grafana provisioning: datasources under the uids that links and alerts use, and the folder of dashboards."""
+"""Files for Grafana's provisioning: datasources with the uids that links and alerts use, and the folder of dashboards."""
 
 from typing import Any
 
 
 def datasources() -> dict[str, Any]:
-    """Prometheus with exemplar links to traces, Tempo with links to logs, and Loki; addresses are examples."""
+    """Prometheus with links from exemplars to traces, Tempo with links to logs, and Loki. The addresses are examples."""
     exemplars = [{"name": "trace_id", "datasourceUid": "tempo"}]
     prometheus = _source("Prometheus", "prometheus", "http://prometheus:9090", isDefault=True)
     prometheus["jsonData"] = {"httpMethod": "POST", "timeInterval": "15s", "exemplarTraceIdDestinations": exemplars}
@@ -14,7 +14,7 @@ def datasources() -> dict[str, Any]:
 
 
 def dashboards() -> dict[str, Any]:
-    """A provider that reads the dashboards from `/var/lib/grafana/dashboards/llm-errors`."""
+    """A dashboard provider that reads from `/var/lib/grafana/dashboards/llm-errors`."""
     provider = {
         "name": "llm-errors",
         "folder": "LLM errors",

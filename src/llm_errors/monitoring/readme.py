@@ -1,4 +1,4 @@
-"""The generated blocks of README and pages: each stands between two markers, so that it cannot disagree with the code."""
+"""Generates blocks of the README and of pages from the code. Each block is between two markers."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ def taxonomy(_: Options) -> str:
 
 
 def reasons(_: Options) -> str:
-    """The closed vocabulary of reasons; those that no retry cures are marked."""
+    """The reasons of each class, with a mark on those for which a retry does not help."""
     rows = ((c.value, ", ".join(_reason(c, reason) for reason in listed)) for c, listed in REASONS.items())
     return table(("class", "reasons"), rows)
 
@@ -52,7 +52,7 @@ _MARKER: Final = re.compile(r"^<!-- /?generated:([\w-]+) -->$", re.MULTILINE)
 
 
 def rewrite(text: str, options: Options, blocks: Blocks) -> str:
-    """The page with each of its blocks renewed; raises `OptionError` when a marker is missing or names no block."""
+    """The page with all its blocks updated. Raises `OptionError` if a marker is missing or names no block."""
     names = list(dict.fromkeys(_MARKER.findall(text)))
     if not names:
         raise OptionError(

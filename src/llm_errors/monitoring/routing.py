@@ -1,15 +1,16 @@
-"""Who is told what: routes by view and severity, what is told together, and what explains what. `alertmanager` and
-`grafana_alerting` write these rows in the form of each program.
+"""Decides who is notified: routes by view and severity, groups of alerts, and which alerts suppress others.
 
-**Groups.** One notification is about one service in one place (`Options.scope`). Reliability alerts of a service are
-one group, so a rate-limit spike and the burn that it causes are one page. Correctness alerts are grouped by provider
-and class, too: a revoked key is one page for all models that use it. No group depends on a model.
+`alertmanager` and `grafana_alerting` write these rows in the format of each program.
 
-**Waits.** The first notification of a group waits long enough for the other models to fail as well: one export and one
-evaluation of 15 seconds each. What joins or leaves an open page is told with the next interval; 10 minutes put the end
-of an outage and the end of its rate limits into one message.
+**Groups.** One notification is about one service in one place (`Options.scope`). The reliability alerts of a service are one
+group, so that a rate-limit spike and the burn that it causes are one page. Correctness alerts are also grouped by provider
+and class: a revoked key causes one page for all models that use it. No group depends on the model.
 
-**Inhibition.** Only a page explains away a ticket, and only of the same scope. No page is ever held back.
+**Waits.** The first notification of a group waits until the other models may have failed too, which takes one export and one
+evaluation of 15 seconds each. Changes of an open page are sent after the group interval. With 10 minutes, the end of an
+outage and the end of its rate limits are in one message.
+
+**Inhibition.** Only a page suppresses other alerts, and only tickets of the same scope. No page is ever suppressed.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from llm_errors.monitoring.promql import CLASS, MODEL, PROVIDER
 from llm_errors.taxonomy import ErrorClass, View
 
 ALERTS: Final = "LLM.+"
-"""Matches the name of each of our alerts and hardly any other."""
+"""Matches the names of all alerts of llm-errors, and hardly any other name."""
 
 Matcher = tuple[str, str, str]
 """A label, one of Alertmanager's operators, and a value."""
@@ -28,7 +29,7 @@ Matcher = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Receiver:
-    """Somebody to tell. Pages are also told when they are over."""
+    """Somebody to notify. A pager is also notified when a page ends."""
 
     name: str
     is_pager: bool
@@ -45,8 +46,10 @@ WEEKLY: Final = Receiver("weekly-review", False)
 
 @dataclass(frozen=True)
 class Route:
-    """Alerts that match, grouped by labels: where they go and when. The first route that matches decides, and in it
-    the first of its own `routes`."""
+    """The receiver, grouping and timing of matching alerts.
+
+    The first route that matches decides, or the first matching one of its own `routes`.
+    """
 
     matchers: tuple[Matcher, ...]
     receiver: Receiver
@@ -59,7 +62,7 @@ class Route:
 
 @dataclass(frozen=True)
 class Inhibition:
-    """While an alert matches `source`, those that match `target` and agree in the labels `equal` are not told."""
+    """While an alert matches `source`, alerts that match `target` and have the same labels `equal` are suppressed."""
 
     source: tuple[Matcher, ...]
     target: tuple[Matcher, ...]
@@ -67,7 +70,7 @@ class Inhibition:
 
 
 def receivers(options: Options) -> list[Receiver]:
-    """Everybody who is told something, each once."""
+    """All receivers, each once."""
     fixed = (OWNER_PAGER, PLATFORM_PAGER, OWNER, PLATFORM, TRUST_AND_SAFETY, PRODUCT, WEEKLY)
     named = {receiver.name: receiver for receiver in fixed}
     for team in options.teams:
@@ -76,7 +79,7 @@ def receivers(options: Options) -> list[Receiver]:
 
 
 def routes(options: Options) -> list[Route]:
-    """The routes in the order in which they are tried; `root` takes what none of them matches."""
+    """The routes in the order in which they are tried. `root` is for alerts that none of them matches."""
     page, scope = (("severity", "=", options.severities["page"]),), options.scope
     failing = (*scope, PROVIDER, CLASS)
     correctness, reliability, policy, review = map(
@@ -95,12 +98,12 @@ def routes(options: Options) -> list[Route]:
 
 
 def root(options: Options) -> Route:
-    """What takes alerts that no route matches."""
+    """The route of alerts that no other route matches."""
     return Route((), PLATFORM, options.scope, "1m", "30m", "12h")
 
 
 def inhibitions(options: Options) -> list[Inhibition]:
-    """Which tickets a page makes superfluous: those that say the same of the same service or model."""
+    """The tickets that a page suppresses, because both are about the same failures of a service or model."""
     same_service, same_model = options.scope, (*options.scope, PROVIDER, MODEL)
     page, ticket = (("severity", "=", options.severities[name]) for name in ("page", "ticket"))
     pairs = (
@@ -118,7 +121,7 @@ def _of_view(view: View) -> tuple[Matcher, ...]:
 
 
 def _owned(route: Route, options: Options) -> Route:
-    """The route with a branch for each team that owns a part of the services."""
+    """The route with a branch for each team that owns some of the services."""
     branches = (
         replace(route, matchers=((team.label, "=", team.value),), receiver=Receiver(team.receiver, True))
         for team in options.teams

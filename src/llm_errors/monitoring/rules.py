@@ -1,7 +1,7 @@
-"""Rule groups: which rules are evaluated together, and how often. Also the same rules for the operator.
+"""Rule groups: which rules are evaluated together, and how often.
 
-Groups matter: within one, rules see what the rules before them just recorded. The alerts about single events stand in
-the group that counts, so that a page needs one evaluation only.
+Within a group, each rule reads what the rules before it have just recorded. The alerts about single events are in the group
+that counts events, so that a page needs only one evaluation.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from llm_errors.monitoring.slo import Recording, Rule
 
 @dataclass(frozen=True)
 class Group:
-    """Rules that are evaluated one after the other each `interval`: recording rules first, then alerts."""
+    """Rules that are evaluated one after the other in each `interval`, recording rules before alerts."""
 
     name: str
     interval: str
@@ -58,12 +58,12 @@ def rule_file(options: Options) -> dict[str, Any]:
 
 
 def pipeline_file(options: Options) -> dict[str, Any]:
-    """A Prometheus rule file about Collectors alone, for a Prometheus that has none of the other groups."""
+    """A Prometheus rule file about Collectors only, for a Prometheus without the other groups."""
     return {"groups": groups(options)[-1:]}
 
 
 def prometheus_rule(options: Options) -> dict[str, Any]:
-    """The same groups as a resource of the Prometheus operator; its labels must match the operator's `ruleSelector`."""
+    """The groups as a resource of the Prometheus operator. Its labels must match the operator's `ruleSelector`."""
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",

@@ -1,7 +1,7 @@
-"""Recording rules: the counting base, availability and its budget, and the 5-minute steps that long windows read.
+"""Recording rules: counts of events, availability and its error budget, and the 5-minute steps for long windows.
 
-Bad, valid and left out follow from the taxonomy. A ratio without valid calls is absent, neither 0 nor NaN: alerts
-over it stay silent and panels say that there was no valid traffic.
+The taxonomy decides which calls are bad, valid or left out. Without valid calls a ratio has no value, neither 0 nor NaN:
+alerts on it do not fire, and panels show that there were no valid calls.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,9 @@ Rule = dict[str, Any]
 SETTLED: Final = (semconv.OK, semconv.ERROR)
 BEFORE_TODAY: Final = "7d_before_today"
 REPAIR_LIMIT_SECONDS: Final = 24 * 3600 - 300
-"""A count outlives its event by 5 minutes, so a failure is forgotten one day after it happened."""
+"""A failure is forgotten after one day. A count contains the event for 5 minutes, so the limit is 5 minutes shorter."""
 ASKED_FOR: Final = "25m"
-"""With the 5 minutes of a count: 30 minutes without a call of a model."""
+"""Together with the 5 minutes of a count, this means that a model was not called for 30 minutes."""
 LONG_WINDOWS: Final = tuple(burn.long for burn in BURNS if burn.long.endswith("d"))
 
 
@@ -32,17 +32,17 @@ def record(name: str, expression: str) -> Rule:
 
 @dataclass(frozen=True)
 class Recording:
-    """The recording rules of one tailoring, in the order in which they build on each other."""
+    """The recording rules for the given options, in the order in which they build on each other."""
 
     options: Options
 
     @property
     def series(self) -> Series:
-        """Names and queries of this tailoring."""
+        """Series names and queries for these options."""
         return Series(self.options)
 
     def base(self) -> list[Rule]:
-        """New events in 5 minutes: calls, errors, retries and own failures, with every attribute but the process."""
+        """New events in 5 minutes: calls, errors, retries and internal errors, with all attributes except the process."""
         s, extra = self.series, self.options.selectors
         call = (PROVIDER, MODEL, OPERATION)
         raw = (
@@ -79,8 +79,10 @@ class Recording:
         return promql.sum_by((*s.by_class, REASON), errors)
 
     def _unrepaired(self) -> str:
-        """When each failure that only a repair ends was last seen: now, or what was recorded before until a call
-        succeeds, which is recorded as 0. After a day nothing is left of it."""
+        """When each failure that needs a repair was last seen: now, or the time that was recorded before.
+
+        After a call has succeeded, the value is 0. After a day, the series ends.
+        """
         s = self.series
         fresh = f" > time() - {REPAIR_LIMIT_SECONDS}"
         still = s.unrepaired_before() + fresh
@@ -123,7 +125,7 @@ class Recording:
         return [*rules, self._objective()]
 
     def _last_3_minutes(self) -> list[Rule]:
-        """The counts of 5 minutes without what happened in the first two of them."""
+        """Counts of 3 minutes: the 5-minute counts without the events of the first two minutes."""
         s = self.series
         bad, valid = s.bad("service"), s.valid("service")
 
@@ -141,12 +143,12 @@ class Recording:
         ]
 
     def shares(self) -> list[Rule]:
-        """The shares that alerts compare with the week before today."""
+        """Rules for the shares that alerts compare with the week before today."""
         share = self.series.share
         return [record(name(span), share(error, call, by, span)) for name, error, call, by, span in self._compared()]
 
     def _compared(self) -> list[tuple[Callable[[str], str], str, str, tuple[str, ...], str]]:
-        """Name, errors, calls, labels and window of the classes of the policy view, and of cancelled calls."""
+        """Name, errors, calls, labels and window, for the classes of the policy view and for cancelled calls."""
         s, shares, policy = self.series, self.options.shares, promql.of_view(View.POLICY)
         classes = promql.selector(s.class_errors, promql.one_of(CLASS, policy))
         cancelled = promql.selector(s.calls, promql.one_of(OUTCOME, (semconv.CANCELLED,)))
@@ -156,7 +158,7 @@ class Recording:
         ]
 
     def long_term(self) -> list[Rule]:
-        """What windows of days read, each 5 minutes: 8,640 steps in 30 days instead of 172,800."""
+        """Rules for windows of days. They are recorded every 5 minutes, so 30 days have 8,640 steps instead of 172,800."""
         s = self.series
         kept = (s.bad("service"), s.valid("service"), s.model_calls, s.calls, s.class_errors, s.errors)
         rules = [record(s.tumbling(name), name) for name in kept]
@@ -179,7 +181,7 @@ class Recording:
         return f"{good}\n/\n({settled} > 0)"
 
     def _or_zero(self, classes: tuple[str, ...]) -> str:
-        """Errors of the classes per model, 0 where a model has calls and none of them: it keeps ratios whole."""
+        """Errors of the classes per model, or 0 for a model that has calls but no such errors, so that no ratio is missing."""
         s = self.series
         errors = promql.sum_by(s.by_model, promql.selector(s.class_errors, promql.one_of(CLASS, classes)))
         return f"{errors} or 0 * {s.model_calls}"
@@ -194,7 +196,7 @@ class Recording:
         return record(s.bad_ratio(level, window), f"clamp_max({bad} / ({valid} > 0), 1)")
 
     def _objective(self) -> Rule:
-        """The objective of each service: the one place where a number stands for it."""
+        """The rule with the objective of each service. All other rules read this series."""
         s, own = self.series, self.options.objectives
         calls = s.valid("service")
         default = promql.selector(calls, promql.none_of(self.options.service_label, sorted(own)))

@@ -1,8 +1,8 @@
 """The availability objective in the formats of other SLO tools: OpenSLO and Sloth.
 
-One document for each service with an objective of its own, and one for all others together. The tools compute rates
-over the raw counters, so their burn rates miss a series that is born non-zero: the first failures of a fresh process
-and the whole of a short job. The shipped rules count both.
+There is one document for each service with its own objective, and one for all others together. These tools compute rates over
+the raw counters. Their burn rates therefore miss the first failures of a newly started process, and short jobs completely.
+The shipped rules count both.
 """
 
 import re
@@ -23,7 +23,7 @@ _DESCRIPTION: Final = "Valid LLM calls that did not fail by the provider's or th
 
 @dataclass(frozen=True)
 class _Objective:
-    """What a document is about: a service, or all others."""
+    """The objective of a document: of one service, or of all others."""
 
     service: str
     matcher: str
@@ -31,12 +31,12 @@ class _Objective:
 
     @property
     def plain_service(self) -> str:
-        """The service as a DNS label: OpenSLO and Sloth take no slash, as in `namespace/name`."""
+        """The service as a DNS label, because OpenSLO and Sloth accept no slash, as in `namespace/name`."""
         return re.sub(r"[^a-z0-9]+", "-", self.service.lower()).strip("-")[:40].rstrip("-")
 
     @property
     def name(self) -> str:
-        """What the objective is called."""
+        """The name of the objective."""
         return f"llm-availability-{self.plain_service}"
 
 
@@ -59,7 +59,7 @@ def _objectives(options: Options) -> list[_Objective]:
 
 
 def _queries(objective: _Objective, options: Options, window: str) -> tuple[str, str]:
-    """Bad and valid calls; of counters when `window` is empty, of rates over it otherwise."""
+    """Bad and valid calls: the counters if `window` is empty, otherwise their rates over the window."""
 
     def summed(metric: str, matcher: str) -> str:
         series = promql.selector(metric, objective.matcher, *options.selectors, matcher)

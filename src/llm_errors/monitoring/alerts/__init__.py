@@ -11,7 +11,7 @@ __all__ = ["Alert", "Scope", "burn", "every_alert", "pipeline", "shares", "singl
 
 
 def every_alert(options: Options) -> list[Alert]:
-    """All alerts of one tailoring; one name can stand for several windows or severities."""
+    """All alerts for the given options. Several alerts may have the same name, with different windows or severities."""
     scope = Scope(options)
     parts = (
         single.alerts,

@@ -1,4 +1,4 @@
-"""What an alert is, and the words and names that all alerts share."""
+"""The class of an alert, and the names and texts that all alerts share."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,7 +11,7 @@ AT_MODEL: Final = f"{{{{ $labels.{PROVIDER} }}}}/{{{{ $labels.{MODEL} }}}}"
 THE_CLASS: Final = f"{{{{ $labels.{CLASS} }}}}"
 THE_REASON: Final = f"{{{{ $labels.{REASON} }}}}"
 RULE_SET: Final = "rule_set"
-"""Tells apart the same alert of two sets of rules in one Prometheus; only sets with a name carry it."""
+"""The label that distinguishes the same alert of two rule sets in one Prometheus. Only named sets have it."""
 COUNT: Final = '{{ printf "%.0f" $value }}'
 MOMENT: Final = "{{ $value | humanizeTimestamp }}"
 SHARE: Final = "{{ $value | humanizePercentage }}"
@@ -21,7 +21,7 @@ SHARE: Final = "{{ $value | humanizePercentage }}"
 class Alert:
     """One alert rule. `severity` is page, ticket or info before renaming; `panel` is `dashboard uid/panel title`.
 
-    `fires` is the condition in words, for the README. `hold` and `keep` are Prometheus' `for` and `keep_firing_for`.
+    `fires` describes the condition for the README. `hold` and `keep` are Prometheus' `for` and `keep_firing_for`.
     """
 
     name: str
@@ -57,16 +57,16 @@ class Alert:
 
 @dataclass(frozen=True)
 class Scope:
-    """One tailoring, as the alerts read it."""
+    """The options, in the form that the alerts need."""
 
     options: Options
 
     @property
     def series(self) -> Series:
-        """Names and queries of this tailoring."""
+        """Series names and queries for these options."""
         return Series(self.options)
 
     @property
     def the_service(self) -> str:
-        """The service's name in an alert's text."""
+        """The template of the service's name in the text of an alert."""
         return f"{{{{ $labels.{self.options.service_label} }}}}"

@@ -1,11 +1,12 @@
-"""Alerts about the error budget: multi-window, multi-burn-rate, per service; per model as a ticket. The tier of
-3 minutes asks for half of the calls instead of a burn rate, so that a total outage pages within 4 minutes.
+"""Alerts about the error budget: multi-window, multi-burn-rate alerts per service, and a ticket per model.
 
-The short window lets an alert end soon after recovery. A model's burn is a ticket only: fallback may carry the service.
+The alert over 3 minutes compares the share of bad calls with one half, instead of a burn rate, so that a total outage pages
+within 4 minutes. The short window of each alert lets it end soon after recovery. A single model only opens a ticket, because
+the service may have fallen back to another model.
 
-**One page for an outage.** A slower window does not begin to page while a faster one of the same service does or has
-just done so, and the tier of 3 minutes stays for a quarter of an hour: failures that come and go in waves are one
-incident. What fires already goes on, and windows that begin in the same evaluation all fire.
+**One page per outage.** An alert over a longer window does not start to page while one over a shorter window of the same
+service fires, or shortly after it fired. The alert over 3 minutes keeps firing for 15 minutes, so failures that come in
+waves are one incident. An alert that is already firing continues, and alerts that start in the same evaluation all fire.
 """
 
 from llm_errors.monitoring import promql
@@ -18,18 +19,18 @@ _FAILURES = "llm-reliability/Provider failures, share of calls"
 
 
 def panel(burn: Burn) -> str:
-    """The panel that shows the burn rate over the long window."""
+    """The name of the panel that shows the burn rate over the long window."""
     return f"llm-reliability/Burn rate, {burn.long}"
 
 
 def alerts(scope: Scope) -> list[Alert]:
-    """Those over windows of hours and minutes."""
+    """The alerts over windows of hours and minutes."""
     hours = [burn for burn in BURNS if not burn.long.endswith("d")]
     return [_outage(scope), *(_service_burn(scope, burn) for burn in hours), _model_burn(scope, BURNS[0])]
 
 
 def long_term(scope: Scope) -> list[Alert]:
-    """Those over windows of days."""
+    """The alerts over windows of days."""
     return [_service_burn(scope, b) for b in BURNS if b.long.endswith("d")]
 
 
@@ -40,7 +41,8 @@ def _burning(scope: Scope, level: str, burn: Burn) -> str:
     limit = f"{join} ({burn.factor} * (1 - {s.objective}))"
     bad = s.tumbling(s.bad(level)) if burn.long.endswith("d") else s.bad(level)
     enough = f"{promql.events(burn.long, bad)} >= {BURN_MINIMUM}"
-    if not burn.long.endswith("d"):  # steps of a minute see a burst late, the last 5 minutes see it at once
+    # The count over the window is updated once a minute, the count of the last 5 minutes at each evaluation.
+    if not burn.long.endswith("d"):
         enough = f"({enough} or {bad} >= {BURN_MINIMUM})"
     return (
         f"(\n  {s.bad_ratio(level, burn.long)} > {limit}\nand\n  {s.bad_ratio(level, burn.short)} > {limit}\n)\n"
@@ -53,8 +55,10 @@ def _rate(burn: Burn) -> str:
 
 
 def _unless_faster(scope: Scope, burn: Burn) -> str:
-    """Holds back the start of a page while one over a shorter window fires, and then until the short window of its
-    own has forgotten that incident: it would page after the repair otherwise."""
+    """Stops a page from starting while one over a shorter window fires, and until its own short window is past that incident.
+
+    Otherwise it would page after the repair.
+    """
     faster = [OUTAGE.window, *(b.long for b in BURNS[: BURNS.index(burn)])]
     own = f'{RULE_SET}="{scope.options.name}"' if scope.options.name else ""
 
@@ -63,7 +67,7 @@ def _unless_faster(scope: Scope, burn: Burn) -> str:
         return promql.selector("ALERTS", *matchers)
 
     on = f"on ({', '.join(scope.series.scope)})"
-    recently = f"last_over_time({firing(*faster)}[{burn.short}] offset 1s)"  # as it was before this evaluation
+    recently = f"last_over_time({firing(*faster)}[{burn.short}] offset 1s)"  # the state before this evaluation
     return f"unless {on} (\n  {recently}\n  unless {on}\n  {firing(burn.long)} offset 1s\n)"
 
 

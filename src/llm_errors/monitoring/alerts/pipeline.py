@@ -1,6 +1,6 @@
-"""Alerts about what carries and evaluates the telemetry: Collectors that lose it, and a Prometheus that is too slow.
+"""Alerts about the telemetry pipeline: Collectors that lose data, and a Prometheus that is too slow.
 
-They are told per Collector and per Prometheus, not per service: `job` is theirs.
+They fire per Collector and per Prometheus, not per service. Their label `job` is that of the Collector or the Prometheus.
 """
 
 from llm_errors.monitoring.alerts._alert import Alert, Scope
@@ -16,7 +16,7 @@ _COLLECTOR = f"the Collector {{{{ $labels.instance }}}} ({{{{ $labels.{COMPONENT
 
 
 def alerts(scope: Scope) -> list[Alert]:
-    """A Collector that refuses, fails to send, or fills its queue."""
+    """Alerts about a Collector that refuses data, fails to send it, or has a full queue."""
     pipeline = Pipeline(scope.options)
     count = '{{ printf "%.0f" $value }} item(s) in the last 5 minutes.'
     lost = "They are lost unless the sender retries."
@@ -43,7 +43,7 @@ def alerts(scope: Scope) -> list[Alert]:
 
 
 def evaluation(scope: Scope) -> list[Alert]:
-    """A Prometheus that misses or fails evaluations of these groups."""
+    """The alert about a Prometheus that misses evaluations of these rule groups, or fails in them."""
     return [_behind(scope, scope.options)]
 
 

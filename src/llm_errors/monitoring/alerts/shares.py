@@ -1,8 +1,8 @@
-"""Alerts about shares of calls. A minimum of events keeps quiet services quiet.
+"""Alerts about shares of calls. Each needs a minimum number of events, so that services with few calls cause no false alarm.
 
-Shares that users cause must also rise over the week before today, since a steady level is no news; a very high one is
-told whatever the week. All but UNKNOWN are told per model, since a mean over models hides the one that changed; UNKNOWN
-is told per service, because it is the service's SLO that may be blind.
+Shares that depend on the users must also exceed the mean of the week before today, because a steady level needs no action.
+A very high share fires whatever that mean is. The alerts are per model, because a mean over all models would hide the one
+that changed. Only UNKNOWN is per service, because the SLO of the service may be missing an outage.
 """
 
 from llm_errors import semconv
@@ -30,21 +30,21 @@ def alerts(scope: Scope) -> list[Alert]:
 
 
 def _enough(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
-    """At least the minimum of events; steps of a minute see a burst late, the last 5 minutes see it at once."""
+    """PromQL: at least the minimum number of events, over the window (updated once a minute) or in the last 5 minutes."""
     share = scope.options.shares[key]
     within, recent = promql.sum_by(labels, promql.events(share.window, error)), promql.sum_by(labels, error)
     return f"({within} >= {share.minimum}\nor\n{recent} >= {share.minimum})"
 
 
 def _share(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
-    """The share of a model's calls above its threshold, with enough events."""
+    """PromQL: the share of a model's calls is above its threshold, with enough events."""
     s, share = scope.series, scope.options.shares[key]
     current = s.share(error, s.model_calls, labels, share.window)
     return f"{current}\n> {share.ratio}\nand\n{_enough(scope, key, error, labels)}"
 
 
 def _rising_share(scope: Scope, key: str, recorded: str, before: str, error: str, labels: tuple[str, ...]) -> str:
-    """The recorded share above its threshold and not explained by the week before today, or above the cap."""
+    """PromQL: the recorded share is above its threshold and above its usual level, or above the cap."""
     share = scope.options.shares[key]
     usual = f"{WEEKLY_FACTOR} * last_over_time({before}[15m]) >= {recorded}"
     return (
@@ -54,7 +54,7 @@ def _rising_share(scope: Scope, key: str, recorded: str, before: str, error: str
 
 
 def _cap(share: Share) -> float:
-    """The percentage from which on a share fires whatever its mean."""
+    """The percentage above which a share fires whatever its mean is."""
     return max(share.percent, SHARE_CAP)
 
 
@@ -97,7 +97,7 @@ def _context_overflow(scope: Scope) -> Alert:
         f"{SHARE} of the calls did not fit into the model's context. Compress the history, or use a larger context.",
         "llm-correctness/Tool protocol and context overflow, share of calls",
         keep="1h",
-        labels=((REASON, "context_overflow"),),  # as in the series; it tells this rule from the one about single events
+        labels=((REASON, "context_overflow"),),  # distinguishes this alert from the one about single events
     )
 
 

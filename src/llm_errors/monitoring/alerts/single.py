@@ -1,6 +1,6 @@
-"""Alerts about single events: the first one counts, so none of them waits (`for`).
+"""Alerts about single events. The first event fires, so none of these alerts has a `for`.
 
-What only a repair ends fires until a call succeeds: silence is no repair.
+A failure that needs a repair keeps its alert firing until a call succeeds: the absence of failures does not prove a repair.
 """
 
 from llm_errors.monitoring import promql
@@ -12,7 +12,7 @@ LISTED = "llm-correctness/What broke, and since when"
 
 
 def alerts(scope: Scope) -> list[Alert]:
-    """AUTH, NOT_FOUND, CALL_BUDGET, BAD_REQUEST and UNKNOWN."""
+    """The alerts for AUTH, NOT_FOUND, CALL_BUDGET, BAD_REQUEST and UNKNOWN."""
     return [*_credential(scope), *_budget(scope), _bad_request(scope), _unknown(scope)]
 
 
@@ -22,7 +22,7 @@ def _count(scope: Scope, *matchers: str) -> str:
 
 
 def _unrepaired(scope: Scope, *matchers: str) -> list[tuple[str, str]]:
-    """What needs a repair for all services as a page, but as a ticket for those whose users bring their own keys."""
+    """Alerts for failures that need a repair: a ticket for services with keys of their users, a page for all others."""
     s, own, label = scope.series, scope.options.own_keys, scope.options.service_label
     chosen = [("page", promql.none_of(label, own)), *([("ticket", promql.one_of(label, own))] if own else [])]
     return [(severity, promql.selector(s.unrepaired, services, *matchers) + " > 0") for severity, services in chosen]

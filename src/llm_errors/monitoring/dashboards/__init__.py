@@ -1,7 +1,7 @@
 """The four dashboards, built with grafana-foundation-sdk (the extra `generate`) as classic JSON for Grafana 10 to 13.
 
-Classic, because it imports, provisions and migrates everywhere; the newer schema fails before Grafana 12. One
-variable for the data source instead of `__inputs`, because those work in manual imports only.
+The classic schema can be imported and provisioned in each of these versions; the newer one needs Grafana 12. The data source
+is a variable, because `__inputs` only work in manual imports.
 """
 
 import json
@@ -16,13 +16,13 @@ Documents = Mapping[str, dict[str, Any]]
 
 
 def build(options: Options) -> Documents:
-    """The dashboards by the uid that they have in a set of rules without a name."""
+    """The dashboards, by the uid that they have in a rule set without a name."""
     boards = [module.board(options) for module in (overview, reliability, correctness, policy)]
     return {board.uid: _of_set(board.document(options), boards, options) for board in boards}
 
 
 def _of_set(document: dict[str, Any], boards: Sequence[Board], options: Options) -> dict[str, Any]:
-    """The dashboard with uids, links, title and tag of its own where several sets of rules share a Grafana."""
+    """The dashboard of a named rule set, with its own uid, links, title and tag, so that several sets can share a Grafana."""
     name = options.name
     if not name:
         return document
@@ -36,7 +36,7 @@ def _of_set(document: dict[str, Any], boards: Sequence[Board], options: Options)
 
 
 def panels(documents: Documents) -> dict[str, tuple[str, int]]:
-    """`uid/title` of each panel -> uid in Grafana and panel id; the first uid is that of a set without a name."""
+    """Maps `uid/title` of each panel to its uid in Grafana and its panel id. The first uid is that of a set without a name."""
     return {
         f"{uid}/{panel['title']}": (board["uid"], panel["id"])
         for uid, board in documents.items()
@@ -45,5 +45,5 @@ def panels(documents: Documents) -> dict[str, tuple[str, int]]:
 
 
 def text(document: Mapping[str, Any]) -> str:
-    """A dashboard as it is committed."""
+    """The JSON text of a dashboard."""
     return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""What all dashboards share: variables, links, annotations and the grid; and the repairs of the SDK's output."""
+"""What all dashboards share: variables, links, annotations and the grid. Corrects the output of the Grafana SDK as well."""
 
 import json
 from collections.abc import Sequence
@@ -18,23 +18,23 @@ from llm_errors.monitoring.promql import CLASS, MODEL, OPERATION, PROVIDER, VERS
 
 TAG: Final = "llm-errors"
 REFRESH: Final = ("1m", "5m", "15m", "30m", "1h")
-"""No faster than data arrives: some of the recorded series are evaluated once a minute."""
+"""The refresh interval. Some of the recorded series are evaluated only once a minute."""
 DEPLOYMENTS: Final = "Deployments"
 _TOLD_AS: Final = {
     "Alerts firing": {"titleFormat": "{{alertname}}", "tagKeys": f"severity,{MODEL},{CLASS}"},
     DEPLOYMENTS: {"titleFormat": f"New version {{{{{VERSION}}}}}", "tagKeys": VERSION},
 }
-"""What Grafana writes beside the mark of an annotation."""
+"""The fields that Grafana shows beside an annotation."""
 
 
 def uid_in_set(uid: str, options: Options) -> str:
-    """The uid in Grafana of a dashboard of this set."""
+    """The uid in Grafana of a dashboard of this rule set."""
     return f"{options.name}-{uid}" if options.name else uid
 
 
 @dataclass(frozen=True)
 class Row:
-    """Panels side by side: their height in grid units and their widths, which add up to 24."""
+    """Panels side by side, with their height in grid units and their widths, which add up to 24."""
 
     height: int
     panels: Sequence[tuple[int, Any]]
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Board:
-    """One dashboard: identity, the question that it answers, and its rows. `view` limits the alert annotations."""
+    """One dashboard: its uid and title, the question that it answers, and its rows. `view` limits the alert annotations."""
 
     uid: str
     title: str
@@ -53,7 +53,7 @@ class Board:
     span: str = "now-6h"
 
     def document(self, options: Options) -> dict[str, Any]:
-        """The dashboard as Grafana's classic JSON."""
+        """The dashboard in Grafana's classic JSON schema."""
         built = _shell(self, options)
         for row in self.rows:
             if row.title:
@@ -116,7 +116,7 @@ def _variables(queries: Queries) -> list[Any]:
 
 
 def _service_names(queries: Queries) -> Any:
-    """What traces and logs call the chosen services: with a `service.namespace`, Prometheus' job is namespace/name."""
+    """The names of the chosen services in traces and logs. Prometheus' `job` is namespace/name if there is a namespace."""
     everything = m.VariableOption(text="All", value="$__all", selected=True)
     values = queries.values(queries.options.service_label, queries.of_service)
     variable = board.QueryVariable("service_name").query(values).regex("/([^/]+)$/").datasource(PROMETHEUS)
@@ -136,7 +136,7 @@ def _choice(name: str, label: str, values: str) -> Any:
 
 
 def _repair(document: dict[str, Any]) -> None:
-    """The SDK leaves ids empty and a datasource variable without a default, and does not know what annotations say."""
+    """Add what the Grafana SDK leaves out: panel ids, the default of the datasource variable, and texts of annotations."""
     for number, panel in enumerate(document["panels"], start=1):
         panel["id"] = number
     for note in document["annotations"]["list"]:
@@ -147,7 +147,7 @@ def _repair(document: dict[str, Any]) -> None:
 
 
 def _link_runbooks(document: dict[str, Any], options: Options) -> None:
-    """A panel that an alert points to points back to the alert's runbook."""
+    """Link each panel that an alert refers to with the runbook of that alert."""
     by_panel: dict[str, list[str]] = {}
     for alert in every_alert(options):
         names = by_panel.setdefault(alert.panel, [])

@@ -1,8 +1,8 @@
 """What each colour means, on all dashboards.
 
-Grafana's named colours have another shade in each theme; the hexadecimal ones here are in the middle, so that they can be
-told from a dark and from a white background. `tests/monitoring/test_contrast.py` has the numbers: text at least 4.5:1,
-lines at least 3:1.
+Grafana's named colours have a different shade in each theme. The hexadecimal colours here have a medium brightness and are
+readable on a dark and on a white background. `tests/monitoring/test_contrast.py` checks the contrast: at least 4.5:1 for
+text and 3:1 for lines.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from llm_errors.taxonomy import ErrorClass
 
 TEXT: Final = "text"
 NEUTRAL: Final = "transparent"
-"""A background that is none: the text on it has the theme's own colour."""
+"""A transparent background. The text on it has the colour of the theme."""
 GOOD: Final = "semi-dark-green"
 """Green means good, and nothing else is green."""
 BAD: Final = "red"
 WARN: Final = "semi-dark-orange"
-"""For lines only: as text it is too faint on white."""
+"""For lines only. Text in this colour is too faint on white."""
 
 OK_TILE: Final = "#2C7A30"
 DEGRADED_TILE: Final = "yellow"
@@ -39,11 +39,11 @@ CLASSES: Final[Mapping[str, str]] = {
     ErrorClass.TRUNCATED.value: "#A08358",
     ErrorClass.UNKNOWN.value: TEXT,
 }
-"""Reds, oranges and browns are the provider's failures, purples and blues our own; the policy view has teal, olive and
-sand; grey is what no rule recognises."""
+"""The provider's failures are red, orange and brown, our own ones purple and blue; the policy view is teal, olive and
+sand; unclassified failures are grey."""
 
 PALETTE: Final = ("#0098D9", "#BF6E1D", "#B300FF", "#A6897C", "#FF00B3", "#008C7E", "#0066FF", "#A663A6")
-"""For services, providers and models by their rank, and for reasons: far from each other, from the classes' colours, and
-from green and red."""
+"""For services, providers and models by their rank, and for reasons. They differ clearly from each other, from the colours
+of the classes, and from green and red."""
 
 CHANNELS: Final[Mapping[str, str]] = {"thrown": "semi-dark-blue", "in_band": "semi-dark-orange"}

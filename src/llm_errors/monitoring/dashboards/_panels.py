@@ -1,6 +1,6 @@
-"""How panels look: one constructor per kind; what the colours mean is in `_colours`.
+"""Builds panels, with one function per kind of panel. The meaning of the colours is in `_colours`.
 
-A panel without data says so: every one has the words for it, and no query turns absence into 0.
+Every panel has a text that it shows if there is no data. No query replaces missing data by 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,42 +31,42 @@ TEMPO: Final = m.DataSourceRef(type_val="tempo", uid="${traces}")
 COLOURED: Final = ("custom.cellOptions", {"type": "color-text"})
 BADGE: Final = ("custom.cellOptions", {"type": "color-background", "mode": "basic"})
 HIDDEN: Final = (("custom.hidden", True), ("custom.hideFrom", {"viz": True, "legend": True, "tooltip": True}))
-"""Of a column that only links read: Grafana before and since 12.2."""
+"""The properties that hide a column which only links read: the first for Grafana before 12.2, the second since."""
 
 Step = tuple[float | None, str]
 Property = tuple[str, Any]
 
 
 def query(expression: str, legend: str = "", ref: str = "A", *, instant: bool = False) -> Any:
-    """A Prometheus query; `instant` ones answer with the value at the end of the range."""
+    """A Prometheus query. An `instant` query returns the value at the end of the range."""
     built = prometheus.Dataquery().expr(expression).legend_format(legend or "__auto").ref_id(ref).datasource(PROMETHEUS)
     return built.instant() if instant else built.range()
 
 
 def rows(expression: str, ref: str = "A") -> Any:
-    """A Prometheus query whose labels become the columns of a table."""
+    """A Prometheus query for a table: its labels become the columns."""
     return query(expression, ref=ref, instant=True).format(PromQueryFormat.TABLE)
 
 
 def log_rows(expression: str) -> Any:
-    """A LogQL query whose labels become the columns of a table."""
+    """A LogQL query for a table: its labels become the columns."""
     return loki.Dataquery().expr(expression).ref_id("A").query_type("instant").datasource(LOKI)
 
 
 def traces(expression: str, limit: int) -> Any:
-    """A TraceQL query for the newest spans, one a row."""
+    """A TraceQL query for the newest spans, one per row."""
     built = tempo.TempoQuery().query(expression).ref_id("A").query_type("traceql").limit(limit)
     return built.table_type(SearchTableType.SPANS).datasource(TEMPO)
 
 
 def steps(*values: Step) -> Any:
-    """Thresholds from (value, colour); the first value is None."""
+    """Thresholds from pairs of value and colour. The first value is None."""
     listed = [m.Threshold(value=value, color=colour) for value, colour in values]
     return board.ThresholdsConfig().mode(m.ThresholdsMode.ABSOLUTE).steps(listed)
 
 
 def number(title: str, text: str, unit: str, decimals: int, thresholds: Sequence[Step], *queries: Any) -> Any:
-    """A big number."""
+    """A panel with a big number."""
     panel = stat.Panel().title(title).description(text).datasource(PROMETHEUS).unit(unit).decimals(decimals)
     panel = panel.thresholds(steps(*thresholds)).color_mode(c.BigValueColorMode.VALUE)
     panel = panel.graph_mode(c.BigValueGraphMode.NONE).no_value(NO_DATA).justify_mode(c.BigValueJustifyMode.CENTER)
@@ -76,7 +76,7 @@ def number(title: str, text: str, unit: str, decimals: int, thresholds: Sequence
 
 
 def by_objective(panel: Any, options: Options) -> Any:
-    """Colours each service's number by its own objective; the others keep the panel's thresholds."""
+    """Colour the number of each service by its own objective. Services without one keep the thresholds of the panel."""
     for service, objective in sorted(options.objectives.items()):
         steps_of = [{"color": BAD, "value": None}, {"color": GOOD, "value": round(objective / 100, 8)}]
         panel = properties(panel, service, ("thresholds", {"mode": "absolute", "steps": steps_of}))
@@ -86,20 +86,20 @@ def by_objective(panel: Any, options: Options) -> Any:
 def lines(
     title: str, text: str, unit: str, *queries: Any, limits: Sequence[Step] = (), decimals: int | None = None
 ) -> Any:
-    """Lines over time; `limits` are drawn dashed."""
+    """Lines over time. `limits` are drawn as dashed lines."""
     panel = _over_time(title, text, unit).line_width(2).fill_opacity(0)
     panel = panel if decimals is None else panel.decimals(decimals)
     if limits:
         panel = panel.axis_soft_max(
             1.1 * max(limit for limit, _ in limits if limit is not None)
-        )  # keeps the lines in sight
+        )  # so that the limit is always visible
         panel = panel.thresholds(steps((None, "transparent"), *limits))
         panel = panel.thresholds_style(common.GraphThresholdsStyleConfig().mode(c.GraphThresholdsStyleMode.DASHED))
     return _with(panel, queries)
 
 
 def facts(title: str, text: str, *queries: Any) -> Any:
-    """Values below each other, each with its name; the background of one can carry a meaning."""
+    """Several values with their names, one below the other. The background of a value can have a colour."""
     panel = stat.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
     panel = panel.color_mode(c.BigValueColorMode.BACKGROUND_SOLID).graph_mode(c.BigValueGraphMode.NONE)
     panel = panel.text_mode(c.BigValueTextMode.VALUE_AND_NAME).orientation(c.VizOrientation.HORIZONTAL)
@@ -111,7 +111,7 @@ def facts(title: str, text: str, *queries: Any) -> Any:
 
 
 def page(title: str, text: str, markdown: str) -> Any:
-    """A panel of words."""
+    """A panel with text."""
     return words.Panel().title(title).description(text).mode(TextMode.MARKDOWN).content(markdown)
 
 
@@ -122,14 +122,14 @@ def areas(title: str, text: str, unit: str, *queries: Any) -> Any:
 
 
 def bars(title: str, text: str, *queries: Any) -> Any:
-    """Stacked bars of counted events; no bar is narrower than 15 minutes."""
+    """Stacked bars of counted events. A bar is at least 15 minutes wide."""
     panel = _over_time(title, text, "short").draw_style(c.GraphDrawStyle.BARS).line_width(0).fill_opacity(80)
     panel = panel.stacking(common.StackingConfig().mode(c.StackingMode.NORMAL)).interval("15m")
     return _with(panel, queries)
 
 
 def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any) -> Any:
-    """A table with renamed `columns` in their order; an empty new name leaves one out."""
+    """A table. `columns` gives the order and the new names of the columns; an empty name leaves the column out."""
     shown = {name: title for name, title in columns.items() if title}
     hidden = {name: True for name, title in columns.items() if not title}
     order = {name: place for place, name in enumerate(shown)}
@@ -141,13 +141,13 @@ def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any) ->
     panel = table.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
     if len(queries) > 1:
         panel = panel.with_transformation(m.DataTransformerConfig(id_val="merge", options={}))
-    for column in shown.values():  # a row need not have each label; only a table without rows has no data
+    for column in shown.values():  # a row may lack some labels; only a table without rows has no data
         panel = properties(panel, column, ("noValue", "-"))
     return _with(panel.with_transformation(m.DataTransformerConfig(id_val="organize", options=arranged)), queries)
 
 
 def timeline(title: str, text: str, states: Mapping[int, tuple[str, str]], *queries: Any) -> Any:
-    """States over time, by code: (text, colour). The text stands beside the rows, not on the colours."""
+    """States over time. `states` maps each value to a text and a colour; the text is shown in the tooltip only."""
     results = {str(code): state(text, colour, code) for code, (text, colour) in states.items()}
     panel = statetimeline.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
     panel = panel.mappings([mapping(results)]).show_value(c.VisibilityMode.NEVER).row_height(0.8)
@@ -161,20 +161,22 @@ def properties(panel: Any, name: str, *values: Property) -> Any:
 
 
 def classed(panel: Any, classes: Sequence[str]) -> Any:
-    """Each class in its own colour."""
+    """Show each class in its own colour."""
     for name in classes:
         panel = coloured(panel, name, CLASSES[name])
     return panel
 
 
 def narrow(panel: Any) -> Any:
-    """A third of the width has no room for a legend beside the lines."""
+    """Put the legend below the lines: a third of the width has no room for a legend beside them."""
     return panel.legend(_legend(c.LegendPlacement.BOTTOM).display_mode(c.LegendDisplayMode.LIST).calcs([]))
 
 
 def told_apart(panel: Any) -> Any:
-    """Services, providers or models: the rank that their name starts with decides the colour, so one of them looks the
-    same on all panels and neighbours differ. From the ninth on all are grey."""
+    """Colour services, providers or models by the rank with which their name begins.
+
+    Each has the same colour on all panels, and neighbours differ. All after the eighth are grey.
+    """
     panel = panel.color_scheme(fixed(TEXT))
     for slot, colour in zip(SLOTS, PALETTE, strict=True):
         panel = _by_pattern(panel, f"/^{slot}/", colour)
@@ -182,22 +184,23 @@ def told_apart(panel: Any) -> Any:
 
 
 def by_reason(panel: Any, classes: Sequence[str]) -> Any:
-    """Reasons of classes, named `CLASS reason`: a closed list, so each has its colour and neighbours differ."""
+    """Colour the series of reasons, named `CLASS reason`. The reasons are a closed list, so each has a fixed colour."""
     names = [(turn, f"{name} {reason}") for turn, name in enumerate(classes) for reason in REASONS[ErrorClass(name)]]
     for place, (turn, name) in enumerate(names):
-        panel = coloured(panel, name, PALETTE[(place + 3 * turn) % len(PALETTE)])  # classes share their first reasons
+        # The offset per class: the first reasons of several classes are the same.
+        panel = coloured(panel, name, PALETTE[(place + 3 * turn) % len(PALETTE)])
     return without_failures(panel)
 
 
 def one_each(panel: Any, beginnings: Sequence[str]) -> Any:
-    """Series of a known list, told apart by how their names begin."""
+    """Colour the series of a known list, by the beginning of their names."""
     for beginning, colour in zip(beginnings, PALETTE, strict=False):
         panel = _by_pattern(panel, f"/^{beginning}( |$)/", colour)
     return panel
 
 
 def by_name(panel: Any) -> Any:
-    """Series of which nothing is known: Grafana's colours by name."""
+    """Colour series with unknown names: Grafana chooses the colour by the name."""
     return panel.color_scheme(board.FieldColor().mode(m.FieldColorModeId.PALETTE_CLASSIC_BY_NAME))
 
 
@@ -207,12 +210,12 @@ def _by_pattern(panel: Any, pattern: str, colour: str) -> Any:
 
 
 def coloured(panel: Any, name: str, colour: str) -> Any:
-    """One series in a fixed colour."""
+    """Show one series in a fixed colour."""
     return properties(panel, name, ("color", {"mode": "fixed", "fixedColor": colour}))
 
 
 def without_failures(panel: Any) -> Any:
-    """The series that stands in for failures where there are none, in the colour of what is good."""
+    """Show the series that replaces failures where there are none in the colour for good values."""
     return _by_pattern(panel, f"/^ ?{NOTHING}/", GOOD)
 
 
@@ -222,14 +225,14 @@ def fixed(colour: str) -> Any:
 
 
 def dashed(panel: Any, pattern: str) -> Any:
-    """Series whose name matches drawn dashed."""
+    """Draw the series with a matching name as dashed lines."""
     return panel.override_by_regexp(
         pattern, [m.DynamicConfigValue(id_val="custom.lineStyle", value={"fill": "dash", "dash": [8, 6]})]
     )
 
 
 def state(text: str, colour: str, index: int) -> Any:
-    """How one mapped value reads and looks."""
+    """The text and the colour of one mapped value."""
     return m.ValueMappingResult(text=text, color=colour, index=index)
 
 
@@ -239,34 +242,34 @@ def mapping(results: Mapping[str, Any]) -> Any:
 
 
 def sorted_by(panel: Any, column: str, *, descending: bool) -> Any:
-    """A table sorted by a column."""
+    """Sort a table by a column."""
     order = {"fields": {}, "sort": [{"field": column, "desc": descending}]}
     return panel.with_transformation(m.DataTransformerConfig(id_val="sortBy", options=order))
 
 
 def renamed(panel: Any, pattern: str, name: str) -> Any:
-    """Series under a part of their names."""
+    """Show only a part of the names of the series."""
     options = {"regex": pattern, "renamePattern": name}
     return panel.with_transformation(m.DataTransformerConfig(id_val="renameByRegex", options=options))
 
 
 def opening(panel: Any, title: str, url: str) -> Any:
-    """A panel that a click leaves to another page."""
+    """A panel that opens another page when it is clicked."""
     return panel.data_links([board.DashboardLink(title).type(m.DashboardLinkType.LINK).url(url)])
 
 
 def with_traces(panel: Any) -> Any:
-    """A panel whose series link to the traces of their class."""
+    """Link each series of a panel to the traces of its class."""
     return panel.override_by_regexp("/.*/", [m.DynamicConfigValue(id_val="links", value=[traces_of_series()])])
 
 
 def series_linked(panel: Any) -> Any:
-    """A panel whose series link to the traces and logs of their own service, model and class."""
+    """Link each series of a panel to the traces and logs of its service, model and class."""
     return panel.override_by_regexp("/.*/", [m.DynamicConfigValue(id_val="links", value=of_series())])
 
 
 def rows_linked(panel: Any) -> Any:
-    """A table whose rows link from their class and model to their traces and logs."""
+    """Link the class and the model in each row of a table to the traces and logs of that row."""
     for column in (IN_TRACES, IN_LOGS):
         panel = properties(panel, column, *HIDDEN)
     for column in ("Class", "Model"):
@@ -275,19 +278,19 @@ def rows_linked(panel: Any) -> Any:
 
 
 def models_linked(panel: Any, classes: Sequence[str]) -> Any:
-    """A table of models whose rows link to the traces and logs of these classes."""
+    """Link each row of a table of models to the traces and logs of these classes."""
     for column in (IN_TRACES, IN_LOGS):
         panel = properties(panel, column, *HIDDEN)
     return properties(panel, "Model", ("links", of_row(classes)))
 
 
 def service(options: Options) -> str:
-    """The name of a series: a service, and its cluster where it has one."""
+    """The name of a series: the service, and its cluster if it has one."""
     return f"{{{{{options.service_label}}}}} {{{{cluster}}}}"
 
 
 def ranked(legend: str) -> str:
-    """The name of a series after the rank that decides its colour."""
+    """The name of a series, preceded by the rank that decides its colour."""
     return f"{{{{slot}}}} {legend}"
 
 

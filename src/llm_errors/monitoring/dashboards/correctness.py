@@ -1,4 +1,4 @@
-"""What did we break, and since when? Credentials, names, budgets, requests and tools, where one event matters."""
+"""The correctness dashboard: what did we break, and since when? It shows classes of which a single event matters."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Links from a panel to the traces and logs of what it shows, as addresses of Grafana's Explore.
+"""Links from a panel to the traces and logs of its failures, as addresses of Grafana's Explore.
 
-A row of a table carries two hidden columns that say in TraceQL and in LogQL which service it is about: with a
-`service.namespace` Prometheus' `job` is namespace/name, and traces and logs have the two apart.
+Each row of a table has two hidden columns with filters for its service, one in TraceQL and one in LogQL. If a service has a
+namespace, Prometheus' `job` is namespace/name, while traces and logs have namespace and name in separate attributes.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ NAMESPACE_IN_TRACES: Final = "resource.service.namespace"
 
 
 def with_service_filters(expression: str, label: str) -> str:
-    """The series with two more labels: filters for traces and for logs of the service that `label` names."""
+    """Add two labels to the series: filters for the traces and for the logs of the service that `label` names."""
     for target, whole, split in (
         (IN_TRACES, f"{NAME_IN_TRACES} = `$1`", f"{NAME_IN_TRACES} = `$2` && {NAMESPACE_IN_TRACES} = `$1`"),
         (IN_LOGS, "service_name=`$1`", "service_name=`$2`, service_namespace=`$1`"),
@@ -30,28 +30,28 @@ def with_service_filters(expression: str, label: str) -> str:
 
 
 def traceql(error_class: str, *more: str, operator: str = "=") -> str:
-    """TraceQL for the failures of one class; with `=~`, of several."""
+    """TraceQL for the failures of one class, or of several classes with the operator `=~`."""
     return "{ " + " && ".join((f"span.{semconv.ERROR_CLASS} {operator} `{error_class}`", *more)) + " }"
 
 
 def logql(error_class: str, *filters: str, service: str, operator: str = "=") -> str:
-    """LogQL for the failures of one class; with `=~`, of several."""
+    """LogQL for the failures of one class, or of several classes with the operator `=~`."""
     return " | ".join((f"{{{service}}}", f"{CLASS}{operator}`{error_class}`", *filters))
 
 
 def traces_of_series() -> dict[str, Any]:
-    """A link to the traces of the series' class, for the chosen services."""
+    """A link to the traces of the class of the series, for the chosen services."""
     chosen = f"{NAME_IN_TRACES} =~ `${{service_name:pipe}}`"
     return _explore("Traces of this class", "tempo", "traces", "query", traceql(_series_label(CLASS), chosen))
 
 
 def of_series() -> list[dict[str, Any]]:
-    """To the traces and to the logs of a series' own service, model and class."""
+    """Links to the traces and to the logs of the service, model and class of a series."""
     return _both(_series_label, MODEL, _series_label(CLASS))
 
 
 def of_row(classes: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """To the traces and to the logs of a row's service, model and class; `classes` where the row has no class."""
+    """Links to the traces and to the logs of the service, model and class of a row. `classes` replaces a missing class."""
     kind, operator = ("|".join(classes), "=~") if classes else (_column("Class"), "=")
     return _both(_column, "Model", kind, operator)
 

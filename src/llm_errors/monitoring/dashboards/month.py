@@ -1,4 +1,4 @@
-"""How the period of the error budget went, by service: availability, what is left of the budget, and what succeeded."""
+"""Panels about the period of the error budget, by service: availability, remaining budget, and share of successful calls."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from llm_errors.monitoring.dashboards.queries import Queries
 
 
 def availability(q: Queries) -> Any:
-    """Against the objective of each service."""
+    """Availability, coloured by the objective of each service."""
     days = f"{q.options.window_days} days"
     text = (
         f"Share of valid calls without a reliability failure, over {days}. Blocked and cancelled calls do not count. "
@@ -21,7 +21,7 @@ def availability(q: Queries) -> Any:
 
 
 def budget(q: Queries) -> Any:
-    """What is left of it."""
+    """The share of the error budget that is left."""
     days = f"{q.options.window_days} days"
     text = (
         f"What is left of the failures that the objective allows in {days}. Not green below a quarter: stop risky changes. "
@@ -33,7 +33,7 @@ def budget(q: Queries) -> Any:
 
 
 def succeeded(q: Queries) -> Any:
-    """Whoever is to blame for the rest."""
+    """The share of calls that succeeded, whatever the reason for the failure of the others was."""
     days = f"{q.options.window_days} days"
     text = (
         f"Share of calls that succeeded, apart from cancelled ones, over {days}. Far below availability means that the "

@@ -1,8 +1,8 @@
 """The first row of every dashboard: is it us or the provider, since when, and who must act?
 
-A tile for each view and one for the telemetry itself. Its word follows from the alerts alone, so that the wall never
-contradicts the pager: down while a page of the view fires, degraded while a ticket does, no data where no calls are
-counted, else ok. The telemetry's tile says "no data" rather than degraded: nothing can be known then.
+There is one tile for each view, and one for the telemetry itself. The state of a tile depends on the alerts only, so that
+the dashboards never contradict the notifications. It is "down" while a page of the view fires, "degraded" while a ticket
+does, "no data" if no calls are counted, and otherwise "ok". The tile of the telemetry prefers "no data" to "degraded".
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from llm_errors.monitoring.promql import CLASS, none_of, of_view, one_of, select
 from llm_errors.taxonomy import HANDLING, View
 
 OK, DEGRADED, DOWN, SILENT = 1, 2, 3, 4
-"""What a tile's first query answers with; never 0, which Grafana shows for much else."""
+"""The results of a tile's first query. None is 0, because Grafana also shows 0 in other situations."""
 WORDS: Final = {
     OK: ("ok", colours.OK_TILE),
     DEGRADED: ("degraded", colours.DEGRADED_TILE),
@@ -29,19 +29,19 @@ WORDS: Final = {
     SILENT: (p.NO_DATA, colours.NO_DATA_TILE),
 }
 IDLE: Final = -1
-"""Stands for "no calls" where calls are counted and there were none, and for "longer than a week"."""
+"""The value that is shown as "no calls" if calls are counted and there were none, and as "over a week"."""
 REMEMBERED: Final = "7d"
 HEIGHT: Final = 6
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One tile: its title, the alerts that decide its word, its figure, and who acts."""
+    """One tile: its title, the alerts that decide its state, its number, and who must act."""
 
     title: str
     view: View
     alerts: tuple[str, ...]
-    """Matchers of `ALERTS`, besides those of the service; several are alternatives."""
+    """Matchers for the series `ALERTS`. One of them must match."""
     figure: str
     meaning: str
     unit: str
@@ -57,7 +57,7 @@ def row(q: Queries) -> Row:
 
 
 def tiles(q: Queries) -> list[Tile]:
-    """What they show, in the order in which they stand."""
+    """The tiles, from left to right."""
     of_telemetry = one_of("alertname", _names(q.options, telemetry.alerts))
     of_pipeline = one_of("alertname", _names(q.options, pipeline.alerts, pipeline.evaluation))
     others = none_of("alertname", _names(q.options, telemetry.alerts, pipeline.alerts, pipeline.evaluation))
@@ -78,7 +78,7 @@ def tiles(q: Queries) -> list[Tile]:
 
 
 def state(q: Queries, tile: Tile) -> str:
-    """PromQL: the tile's word, as a key of `WORDS`."""
+    """PromQL: the state of the tile, as a key of `WORDS`."""
     down, degraded = (f"0 * count({_firing(q, tile, severity)}) + {code}" for severity, code in _TOLD)
     silent = f"vector({SILENT}) unless on () {_counted(q)}"
     parts = [down, silent, degraded] if tile.silent_first else [down, degraded, silent]
@@ -86,7 +86,7 @@ def state(q: Queries, tile: Tile) -> str:
 
 
 def since(q: Queries, tile: Tile) -> str:
-    """PromQL: since when it has been so, in milliseconds since 1970; `IDLE` for more than a week, NaN where unknown."""
+    """PromQL: the time of the last change of state, in milliseconds since 1970. `IDLE`: over a week ago. NaN: unknown."""
     starts = []
     for severity, _ in _TOLD:
         firing = _firing(q, tile, severity)
@@ -101,7 +101,7 @@ def since(q: Queries, tile: Tile) -> str:
 
 
 def figure(q: Queries, tile: Tile) -> str:
-    """PromQL: the tile's number; `IDLE` where no call was made, NaN where none is counted."""
+    """PromQL: the number of the tile. `IDLE`: there were no calls. NaN: no calls are counted."""
     return f"{tile.figure}\nor\n0 * {_counted(q)} {IDLE}\nor\nvector(NaN)"
 
 
@@ -145,7 +145,7 @@ def _any(q: Queries, tile: Tile, *matchers: str) -> str:
 
 
 def _counted(q: Queries) -> str:
-    """One series where calls of the chosen services are counted, even if there are none; else nothing."""
+    """PromQL: one series if calls of the chosen services are counted, even if there were none; otherwise no series."""
     return f"count({selector(q.series.valid('service'), q.of_service)})"
 
 

@@ -1,4 +1,4 @@
-"""Where to look first: what is wrong now and who acts, what fires, how the month went, and what is still unclassified."""
+"""The overview dashboard: what is wrong now and who acts, which alerts fire, how the month went, what is unclassified."""
 
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ _BOARDS: Final = {
 
 
 def board(options: Options) -> Board:
-    """The overview, with the review of UNKNOWN and the telemetry's own health."""
+    """The overview, with rows for the review of UNKNOWN and for the state of the telemetry."""
     q = Queries(options)
     rows = [
         now.row(q),
@@ -42,8 +42,8 @@ def board(options: Options) -> Board:
 def _unknown(q: Queries) -> Any:
     share = q.options.shares[_UNKNOWN[0]]
     text = (
-        f"Share of the calls of the last {share.window} whose failure no rule recognises. They burn no budget, so "
-        "availability may miss an outage: red pages. Look at the fingerprints below."
+        f"Share of the calls of the last {share.window} with a failure that no rule recognises. They consume no error "
+        "budget, so availability may miss an outage: red pages. Look at the fingerprints below."
     )
     query = p.query(q.total_share(_UNKNOWN, share.window), "unclassified", instant=True)
     limits = [(None, colours.TEXT), (share.ratio, colours.BAD)]

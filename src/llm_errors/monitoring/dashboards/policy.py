@@ -1,4 +1,4 @@
-"""Who is refused an answer, how often, and is that new? Nothing here is red: a block is no fault."""
+"""The policy dashboard: who is refused an answer, how often, and is that new? Nothing is red, because a block is no fault."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,10 +1,10 @@
-"""The queries of panels. They read recorded series only, so a dashboard over 30 days costs little.
+"""The queries of the panels. They read recorded series only, so a dashboard over 30 days is cheap.
 
-**Steps.** Where a graph has a point at least each 5 minutes it reads the counts of 5 minutes as they are; over longer
-ranges it adds up the counts that are recorded each 5 minutes, so that nothing between two points is missed.
+**Steps.** If a graph has a point at least every 5 minutes, it reads the 5-minute counts directly. Over longer ranges it adds
+up the counts that are recorded every 5 minutes, so that no event between two points is missed.
 
-**Absence is not 0.** A class that never failed has no series. Where calls are counted that is a 0, and a query says so
-in a series or a row of its own; where no calls are counted it answers with nothing, and the panel says "no data".
+**Absence is not 0.** A class that never failed has no series. If calls are counted, the query adds a series or a row that
+says "no failures". If no calls are counted, the query returns nothing, and the panel shows "no data".
 """
 
 from collections.abc import Sequence
@@ -34,19 +34,19 @@ from llm_errors.monitoring.promql import (
 IN_RANGE: Final = "$__range"
 PER_BAR: Final = "$__interval"
 NOTHING: Final = "no failures"
-"""Stands in for a class where calls are counted and none failed."""
+"""The name of the series that is shown if calls are counted and none failed."""
 _LONG_STEP_MS: Final = 300_000
 
 
 VARIABLES: Final = frozenset(
     ("datasource", "traces", "logs", "service", "service_name", "environment", "provider", "model", "operation")
 )
-"""Variables of every dashboard; a label of one of these names gets another variable."""
+"""The variables of every dashboard. For a label with one of these names, the variable gets a suffix."""
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Panel queries of one tailoring."""
+    """The queries of the panels, for the given options."""
 
     options: Options
 
@@ -58,12 +58,12 @@ class Queries:
     # --- what the variables select ---
     @property
     def of_service(self) -> str:
-        """Matchers of the service and of the places where it runs."""
+        """Matchers for the service and for the labels that tell where it runs."""
         return ",".join(f'{label}=~"${name}"' for label, name in self.scope)
 
     @property
     def scope(self) -> list[tuple[str, str]]:
-        """The labels of a service in one place, each with its variable, in the order of choosing."""
+        """The labels that identify a service, each with its variable, in the order of the menus."""
         names = {self.options.service_label: "service", "deployment_environment_name": "environment"}
         places = [label for label in self.options.scope if label != self.options.service_label]
         own = ((label, f"{label}_label" if label in VARIABLES else label) for label in places)
@@ -71,12 +71,12 @@ class Queries:
 
     @property
     def of_model(self) -> tuple[str, ...]:
-        """Matchers of service, provider and model."""
+        """Matchers for service, provider and model."""
         return (self.of_service, f'{PROVIDER}=~"$provider"', f'{MODEL}=~"$model"')
 
     @property
     def of_call(self) -> tuple[str, ...]:
-        """Matchers of all four variables."""
+        """Matchers for service, provider, model and operation."""
         return (*self.of_model, f'{OPERATION}=~"$operation"')
 
     def values(self, label: str, *matchers: str) -> str:
@@ -85,7 +85,7 @@ class Queries:
 
     @property
     def set_matcher(self) -> str:
-        """A matcher for the alerts of this set of rules."""
+        """A matcher for the alerts of this rule set."""
         return f'{RULE_SET}="{self.options.name}"'
 
     # --- building blocks ---
@@ -98,13 +98,13 @@ class Queries:
         return selector(self.series.calls, *self.of_call, *matchers)
 
     def at_each_step(self, selected: str) -> str:
-        """Events of the last 5 minutes, or of the whole step where it is longer."""
+        """Events of the last 5 minutes, or of the whole step if that is longer."""
         long = f"sum_over_time({self.series.tumbling_of(selected)}[$__interval])"
         step = "on () (vector($__interval_ms)"
         return f"({selected} and {step} < {_LONG_STEP_MS}))\nor\n({long} and {step} >= {_LONG_STEP_MS}))"
 
     def or_nothing(self, expression: str, calls: str, label: str = CLASS) -> str:
-        """The expression, or 0 under a name that says so where `calls` are counted."""
+        """The expression, or a series with the value 0 and the name `NOTHING` if `calls` are counted."""
         return f'{expression}\nor on ()\nlabel_replace(0 * {calls}, "{label}", "{NOTHING}", "", "")'
 
     def share(self, classes: Sequence[str], by: Sequence[str]) -> str:
@@ -127,21 +127,21 @@ class Queries:
         return self.series.tumbling_of(self.calls())
 
     def listed(self, classes: Sequence[str]) -> str:
-        """New errors in the range per model, class and reason; the last 5 minutes' where no more is recorded yet."""
+        """New errors in the range per model, class and reason, or those of the last 5 minutes if no others are recorded yet."""
         by, errors = (*self.series.by_class, REASON), self.errors(one_of(CLASS, classes))
         in_range = sum_by(by, f"sum_over_time({self.series.tumbling_of(errors)}[{IN_RANGE}])")
         found = f"{in_range} > 0\nor\n{sum_by(by, errors)} > 0"
         return self.linked(self.or_nothing(found, f"sum(sum_over_time({self._tumbling_calls()}[{IN_RANGE}]))"))
 
     def ranked(self, expression: str, kind: str) -> str:
-        """The series with the label `slot`: the rank of their service, provider or model at the end of the range."""
+        """Add the label `slot`, which is the rank of the service, provider or model at the end of the range."""
         on = f"on ({', '.join(self.series.ranked_by[kind])})"
         slots = f"{self.series.slot(kind)} @ end()"
         inner = promql.indented(expression)
         return f"(\n{inner}\n)\n* {on} group_left (slot) {slots}\nor\n(\n{inner}\n)\nunless {on} {slots}"
 
     def linked(self, expression: str) -> str:
-        """The series with the hidden labels that the links of a table's rows read."""
+        """Add the hidden labels that the links in the rows of a table read."""
         return links.with_service_filters(expression, self.options.service_label)
 
     # --- reliability ---
@@ -150,7 +150,7 @@ class Queries:
         return f"1 - {self._latest(self.series.bad_ratio('service', self.options.window))}"
 
     def budget(self) -> str:
-        """What is left of the error budget."""
+        """The share of the error budget that is left."""
         return self._latest(self.series.budget)
 
     def budget_over_time(self) -> str:
@@ -158,11 +158,11 @@ class Queries:
         return self.ranked(selector(self.series.budget, self.of_service), "service")
 
     def succeeded(self) -> str:
-        """Calls that succeeded, among those that the application did not cancel, over the budget's period."""
+        """Share of successful calls among those that were not cancelled, over the budget's period."""
         return self._latest(self.series.succeeded)
 
     def _latest(self, series: str) -> str:
-        """The last value of what is recorded each 5 minutes only, which Prometheus takes for stale after as long."""
+        """The last value of a series that is recorded every 5 minutes: Prometheus considers it stale after 5 minutes."""
         return f"last_over_time({selector(series, self.of_service)}[15m])"
 
     def burn_rate(self, burn: Burn) -> str:
@@ -170,19 +170,19 @@ class Queries:
         return self.ranked(self.series.burn_rate(burn.long, self.of_service), "service")
 
     def worst_models(self) -> str:
-        """The models with the highest share of provider failures, and their service in traces and logs."""
+        """The models with the highest share of provider failures, with the labels for links to traces and logs."""
         ratio = selector(self.series.bad_ratio("model", "1h"), *self.of_model)
         calls = f"sum({promql.over('1h', selector(self.series.valid('model'), *self.of_model))}) > 0"
         return self.linked(self.or_nothing(f"topk(10, {ratio} > 0)", f"({calls})", MODEL))
 
     def model_events(self, series: str) -> str:
-        """Calls or failures of the last hour per model, for those with failures."""
+        """Number of calls or failures in the last hour, for each model that has failures."""
         ratio = selector(self.series.bad_ratio("model", "1h"), *self.of_model)
         counted = promql.events("1h", selector(series, *self.of_model))
         return self.linked(f"round({counted}) and topk(10, {ratio} > 0)")
 
     def cancelled(self, window: str) -> str:
-        """Cancelled share of each model's calls, as the alert compares it with the week before today."""
+        """Cancelled share of each model's calls, the series that the alert compares with the week before today."""
         share = selector(self.series.cancelled_share(window), *self.of_model)
         return self.or_nothing(self.ranked(share, "model"), self._model_calls(), MODEL)
 
@@ -196,17 +196,17 @@ class Queries:
         return f"sum({selector(self.series.model_calls, *self.of_model)})"
 
     def hidden_retries(self) -> str:
-        """Failed attempts that an SDK's own retry hid, against calls."""
+        """Failed attempts that an SDK's own retry hid, per call."""
         retries = promql.over("$__rate_interval", selector(self.series.retries, *self.of_call))
         calls = f"sum({promql.over('$__rate_interval', self.calls())})"
         return self.or_nothing(f"{sum_by((CLASS,), retries)}\n/ on () group_left ()\n({calls} > 0)", calls)
 
     def latency(self, quantile: float) -> str:
-        """How long calls take, by model."""
+        """Duration of calls, by model."""
         return self._quantile(quantile, DURATION_METRIC)
 
     def first_chunk(self, quantile: float) -> str:
-        """How long streams take to their first chunk, by model."""
+        """Time to the first chunk of streams, by model."""
         return self._quantile(quantile, FIRST_CHUNK_METRIC)
 
     def _quantile(self, quantile: float, metric: str) -> str:
@@ -217,39 +217,39 @@ class Queries:
         return self.ranked(found, "model")
 
     def failures_a_minute(self, classes: Sequence[str]) -> str:
-        """New failures a minute by class."""
+        """New failures per minute, by class."""
         failures = sum_by((CLASS,), self.errors(one_of(CLASS, classes)))
         return self.or_nothing(f"{failures} / 5", f"sum({self.calls()})")
 
     def deployments(self) -> str:
-        """Versions of the chosen services that have just been seen for the first time."""
+        """Versions of the chosen services that were first seen in the last 5 minutes."""
         return selector(self.series.deployed, self.of_service)
 
     # --- correctness and review ---
     def total(self, classes: Sequence[str]) -> str:
-        """New errors in the range; 0 only where calls were counted."""
+        """New errors in the range. The result is 0 only if calls were counted."""
         errors = f"sum(sum_over_time({self.series.tumbling_of(self.errors(one_of(CLASS, classes)))}[{IN_RANGE}]))"
         return f"{errors}\nor\n0 * sum(sum_over_time({self._tumbling_calls()}[{IN_RANGE}]))"
 
     def seen(self, classes: Sequence[str], series: str) -> str:
-        """When the failures of the range were first or last seen, in milliseconds: the first time may be before it."""
+        """When the failures in the range were first or last seen, in milliseconds. The first time may be before the range."""
         last = selector(self.series.last_seen, *self.of_model, one_of(CLASS, classes))
         when = selector(series, *self.of_model, one_of(CLASS, classes))
         by = ", ".join((*self.series.by_class, REASON))
         return self.linked(f"max by ({by}) ({when} and {last} > time() - $__range_s) * 1000")
 
     def failing(self, error_class: str, code: int) -> str:
-        """`code` while a class fails at a model, nothing otherwise."""
+        """`code` while a class fails at a model; otherwise no series."""
         errors = self.at_each_step(self.errors(one_of(CLASS, (error_class,))))
         return self.linked(f"({sum_by(self.series.by_class, errors)} > 0) * 0 + {code}")
 
     def none_failing(self, classes: Sequence[str], code: int) -> str:
-        """`code` while calls are counted and none of the classes fails anywhere."""
+        """`code` while calls are counted and none of the classes fails at any model."""
         errors = f"sum(\n{promql.indented(self.at_each_step(self.errors(one_of(CLASS, classes))))}\n) > 0"
         return f"0 * sum({self.calls()}) + {code}\nunless on ()\n({errors})"
 
     def tool_and_overflow(self) -> tuple[str, str]:
-        """The two shares among the correctness classes that are told only above a threshold."""
+        """The shares of the two correctness failures that have an alert only above a threshold."""
         tool = selector(self.series.class_errors, *self.of_model, one_of(CLASS, ("TOOL_PROTOCOL",)))
         overflow = self.errors(one_of(CLASS, ("BAD_REQUEST",)), one_of(REASON, ("context_overflow",)))
         shares = (self.share_of_model(error, self.series.by_class, "1h") for error in (tool, overflow))
@@ -258,23 +258,23 @@ class Queries:
 
     # --- policy ---
     def recorded_share(self, classes: Sequence[str], window: str) -> str:
-        """Share of each model's calls by class, as the alerts compare it with the week before today."""
+        """Share of each model's calls by class, the series that the alerts compare with the week before today."""
         return self.ranked(selector(self.series.class_share(window), *self.of_model, one_of(CLASS, classes)), "model")
 
     def hourly_share(self, classes: Sequence[str], ago: str = "") -> str:
-        """Share of all selected calls of the last hour by class, now or some time `ago`."""
+        """Share of all selected calls by class, over the hour that ended now or `ago`."""
         errors = promql.over("1h", self.series.tumbling_of(self.errors(one_of(CLASS, classes))), ago)
         calls = f"sum({promql.over('1h', self._tumbling_calls(), ago)}) > 0"
         return f"{sum_by((CLASS,), errors)}\n/ on () group_left ()\n({calls})"
 
     def total_share(self, classes: Sequence[str], window: str) -> str:
-        """Share of all selected calls that ended in one of the classes; 0 only where calls were counted."""
+        """Share of all selected calls that ended in one of the classes. The result is 0 only if calls were counted."""
         errors = f"sum({promql.over(window, self.errors(one_of(CLASS, classes)))})"
         calls = f"sum({promql.over(window, self.calls())})"
         return f"({errors} or 0 * {calls})\n/\n({calls} > 0)"
 
     def blocked_callers(self, classes: Sequence[str]) -> str:
-        """Blocked calls in the range of the callers (service and operation) that are blocked most."""
+        """Number of blocked calls in the range, for the callers (service and operation) with most of them."""
         by = (*self.series.scope, OPERATION)
         blocked = sum_by(
             by, f"sum_over_time({self.series.tumbling_of(self.errors(one_of(CLASS, classes)))}[{IN_RANGE}])"
@@ -283,7 +283,7 @@ class Queries:
         return self.or_nothing(f"topk(10, {blocked} > 0)", calls, OPERATION)
 
     def blocked_share(self, classes: Sequence[str]) -> str:
-        """What share of their calls that is."""
+        """Share of the calls of these callers that was blocked."""
         by = (*self.series.scope, OPERATION)
         blocked = sum_by(
             by, f"sum_over_time({self.series.tumbling_of(self.errors(one_of(CLASS, classes)))}[{IN_RANGE}])"
@@ -292,7 +292,7 @@ class Queries:
         return f"topk(10, {blocked} > 0) / {calls}"
 
     def truncated(self, classes: Sequence[str], window: str) -> str:
-        """Share of the calls of each model and operation that ended in one of the classes."""
+        """Share of the calls of each model and operation that were cut off."""
         by = (PROVIDER, MODEL, OPERATION)
         errors = sum_by(by, promql.over(window, self.errors(one_of(CLASS, classes))))
         calls = sum_by(by, promql.over(window, self.calls()))
@@ -300,7 +300,7 @@ class Queries:
 
     # --- overview ---
     def firing(self, *matchers: str) -> str:
-        """Alerts of this package that fire, as `ALERTS` tells."""
+        """The alerts of this rule set that fire, from the series `ALERTS`."""
         fires = selector(
             "ALERTS", 'alertstate="firing"', 'alertname=~"LLM.+"', self.set_matcher, self.of_service, *matchers
         )
@@ -308,8 +308,9 @@ class Queries:
         return f"max by ({', '.join(labels)}) ({fires})"
 
     def firing_ranked(self, boards: Sequence[tuple[str, Sequence[str]]]) -> str:
-        """The same, with 3 for pages, 2 for tickets and 1 for the rest as value, and with the dashboard that explains
-        the alert; one row of 0 where calls are counted and nothing fires."""
+        """The same alerts with a label for the dashboard that explains them, and the value 3 for pages, 2 for tickets, else 1.
+
+        If calls are counted and nothing fires, the result is one row with the value 0."""
         names = self.options.severities
         ranked = (
             f"{self.firing(one_of('severity', (names[name],)))} * {rank}" for name, rank in (("page", 3), ("ticket", 2))
@@ -319,7 +320,7 @@ class Queries:
         return self._explained(found.replace(NOTHING, "nothing fires"), boards)
 
     def firing_since(self, boards: Sequence[tuple[str, Sequence[str]]]) -> str:
-        """Since when the alerts fire, in milliseconds."""
+        """The time at which each alert began to fire, in milliseconds."""
         since = selector("ALERTS_FOR_STATE", 'alertname=~"LLM.+"', self.set_matcher, self.of_service)
         labels = ("alertname", "severity", "view", *self.options.scope, PROVIDER, MODEL, CLASS)
         found = f"min by ({', '.join(labels)}) ({since}) * 1000\nand on ({', '.join(labels)})\n{self.firing()}"
@@ -331,7 +332,7 @@ class Queries:
         return self.linked(expression)
 
     def calls_by_service(self) -> str:
-        """Calls a second per service."""
+        """Calls per second, by service."""
         return self.ranked(f"{sum_by(self.series.scope, self.calls())} / 300", "service")
 
     def failed_by_provider(self) -> str:
@@ -347,11 +348,11 @@ class Queries:
         return f'label_replace({pipeline.lost_recently(what)}, "problem", "{what}", "", "")'
 
     def queues_of_collectors(self) -> str:
-        """How full the Collectors' queues are."""
+        """The used share of the queues of Collectors."""
         return Pipeline(self.options).queue
 
     def evaluation(self) -> str:
-        """How much of its interval the evaluation of each rule group takes."""
+        """The share of its interval that the evaluation of each rule group takes."""
         return self.series.group_busy
 
     # --- logs ---

@@ -1,4 +1,4 @@
-"""Is the path to the models up, and how fast does it spend the budget? Only what providers and networks do."""
+"""The reliability dashboard: do providers and networks work, and how fast do their failures consume the error budget?"""
 
 from typing import Any
 

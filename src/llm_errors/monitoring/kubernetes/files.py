@@ -1,4 +1,4 @@
-"""Which files there are for Kubernetes, by path below the output folder."""
+"""The list of the files for Kubernetes, by their path below the output folder."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,7 +14,7 @@ _ORIGIN: Final = f"{MARKER}. To change something, write a layer of your own: `ll
 
 
 def files(options: Options, boards: Mapping[str, str]) -> dict[str, str]:
-    """All files; `boards` are the texts of the dashboards by uid. Raises `OSError` without the Collector's files."""
+    """All files. `boards` contains the text of each dashboard by its uid. Raises `OSError` without the Collector's files."""
     folders = {
         "base": _base(options, boards),
         "overlays/small": _small(),
@@ -88,12 +88,12 @@ def _short_lived() -> dict[str, str]:
 
 
 def _configuration(tier: Tier) -> dict[str, str]:
-    """Copies of the Collector's files: kustomize reads nothing outside of a kustomization's own folder."""
+    """Copies of the Collector's files, because kustomize reads no file outside of its own folder."""
     return {f"{kustomize.CONFIGURATION}/{file}": f"# {_ORIGIN}\n{_central(source(file))}" for file in tier.files}
 
 
 def _central(configuration: str) -> str:
-    """The configuration without `host.name`: a Collector that serves many nodes does not know an application's node."""
+    """The configuration without `host.name`: a Collector for many nodes does not know the node of an application."""
     return "".join(line for line in configuration.splitlines(keepends=True) if "HOST_NAME" not in line)
 
 

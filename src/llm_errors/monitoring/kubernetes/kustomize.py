@@ -1,4 +1,4 @@
-"""How the resources are put together: a base of what every installation has, overlays for two sizes, and a component."""
+"""The kustomizations: a base with the resources of every installation, an overlay for each of two sizes, and a component."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -7,12 +7,12 @@ from llm_errors.monitoring.kubernetes.tiers import DEFAULT_SETTINGS, PREFIX, SET
 
 Document = dict[str, Any]
 CONFIGURATION: Final = "config"
-"""Folder of the Collector's configuration: kustomize makes a ConfigMap of it that is named by its content, so that a
-change restarts the Collectors."""
+"""The folder of the Collector's configuration. kustomize creates a ConfigMap from it and adds a hash of the content to its
+name, so that a change restarts the Collectors."""
 RELEASE: Final = {"release": "kube-prometheus-stack"}
-"""What the selectors of the Helm chart's Prometheus ask for."""
+"""The label that the selectors of the Helm chart's Prometheus require."""
 FOLDER_ANNOTATION: Final = "grafana_folder"
-"""Where Grafana's sidecar looks for the folder of a dashboard, if the Helm values say so."""
+"""The annotation from which Grafana's sidecar reads the folder of a dashboard, if the Helm values configure it."""
 
 
 def base(resources: Sequence[str], tier: Tier) -> Document:
@@ -22,14 +22,14 @@ def base(resources: Sequence[str], tier: Tier) -> Document:
 
 
 def overlay(resources: Sequence[str], *tiers: Tier) -> Document:
-    """An overlay on the base; `tiers` are those whose configuration the base has not."""
+    """An overlay on the base. `tiers` are the tiers for which the base has no configuration."""
     generated = {"configMapGenerator": [configuration(tier) for tier in tiers]} if tiers else {}
     labels = [{"pairs": dict(RELEASE), "includeSelectors": False}]
     return {**_kustomization(), "labels": labels, "resources": ["../../base", *resources], **generated}
 
 
 def component(resources: Sequence[str], tier: Tier) -> Document:
-    """What can be added to either overlay."""
+    """A component that can be added to either overlay."""
     return {
         "apiVersion": "kustomize.config.k8s.io/v1alpha1",
         "kind": "Component",
@@ -41,17 +41,17 @@ def component(resources: Sequence[str], tier: Tier) -> Document:
 
 
 def alone(resource: str) -> Document:
-    """Makes a folder of one file into what a layer can list: kustomize reads no file outside of the layer's folder."""
+    """A kustomization with a single file, so that another layer can list its folder: it cannot list a file outside its own."""
     return {**_kustomization(), "resources": [resource]}
 
 
 def configuration(tier: Tier) -> Document:
-    """The ConfigMap of a tier's files."""
+    """The ConfigMap with the files of a tier."""
     return {"name": tier.configuration, "files": [f"{CONFIGURATION}/{file}" for file in tier.files]}
 
 
 def dashboard(uid: str, text: str) -> Document:
-    """A dashboard as Grafana's sidecar finds it."""
+    """A ConfigMap with a dashboard, which Grafana's sidecar loads."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

@@ -1,4 +1,4 @@
-"""The generated block of the page about Kubernetes: what each overlay is sized for and what it asks for."""
+"""The generated block of the page about Kubernetes: the load that each overlay is sized for, and its resource requests."""
 
 from llm_errors.monitoring.kubernetes.sizing import FOR_SHORT_LIVED, LARGE, SMALL, Size
 from llm_errors.monitoring.kubernetes.tiers import AGENT, GATEWAY, SHORT_LIVED, Tier
@@ -24,7 +24,7 @@ def _row(folder: str, tier: Tier, size: Size, load: str) -> tuple[str, ...]:
 
 
 def bridged(_: Options) -> str:
-    """How long a queue lasts while what is behind it is away."""
+    """How long a queue lasts while its receiver is down."""
     rows = (
         (f"`overlays/{name}`", *(f"{minutes} min" for minutes in load.bridged_minutes))
         for name, load in (("small", SMALL), ("large", LARGE))

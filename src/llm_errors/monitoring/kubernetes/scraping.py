@@ -1,5 +1,6 @@
-"""Prometheus' side: what it scrapes of the Collectors, and what the Helm chart kube-prometheus-stack must be told so that
-Prometheus takes OTLP, Alertmanager routes every alert, and Grafana links metrics, traces and logs.
+"""What Prometheus scrapes from the Collectors, and the values for the Helm chart kube-prometheus-stack.
+
+With these values Prometheus accepts OTLP, Alertmanager routes every alert, and Grafana links metrics, traces and logs.
 """
 
 from typing import Any, Final
@@ -11,14 +12,14 @@ from llm_errors.monitoring.kubernetes.workloads import Resource
 from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
 
 LONGEST_OUTAGE: Final = "6h"
-"""How late samples may arrive that waited in a queue."""
+"""How late Prometheus accepts samples: they may have waited in a queue of a Collector."""
 _SET_BY_PROMETHEUS: Final = ("job", "cluster", "namespace")
 _OF_THE_TARGET: Final = ("namespace", "pod", "service", "container", "endpoint")
-"""Labels that the Prometheus operator gives every target, and with it every series that has none of this name."""
+"""Labels that the Prometheus operator adds to each target. Every series without a label of this name gets it."""
 
 
 def collectors() -> Resource:
-    """The Collectors' metrics about themselves, of every tier, under one job."""
+    """A monitor for the internal metrics of the Collectors of every tier, under one job name."""
     kinds = [tier.component for tier in (tiers.AGENT, tiers.GATEWAY, tiers.SHORT_LIVED)]
     selector = {
         "matchLabels": {"app.kubernetes.io/name": tiers.PREFIX},
@@ -29,8 +30,9 @@ def collectors() -> Resource:
 
 
 def sums() -> Resource:
-    """The sums of short-lived processes: their `job` and `instance` are the service's own, and no label says where the
-    Collector runs that adds them up."""
+    """A monitor for the sums of short-lived processes.
+
+    Their `job` and `instance` are those of the service. No label tells where the Collector runs that adds them up."""
     selector = {"matchLabels": tiers.SHORT_LIVED.labels}
     dropped = {"action": "labeldrop", "regex": "|".join(_OF_THE_TARGET)}
     return _monitor(
@@ -39,7 +41,7 @@ def sums() -> Resource:
 
 
 def values(options: Options) -> Resource:
-    """Values for the Helm chart kube-prometheus-stack, to be merged into those in use."""
+    """Values for the Helm chart kube-prometheus-stack, to be merged into the values in use."""
     _, tempo, loki = provisioning.datasources()["datasources"]
     exemplars = {"traceIdLabelName": "trace_id", "datasourceUid": tempo["uid"]}
     blocked = {**loki, "name": "Loki trust and safety", "uid": f"{loki['uid']}-trust-and-safety"}
@@ -64,13 +66,13 @@ def values(options: Options) -> Resource:
 
 
 def _of_tenant(loki: Resource, tenant: str) -> Resource:
-    """The data source with the tenant that Collectors write to; a Loki without tenants ignores it."""
+    """The data source with the tenant that the Collectors write to. A Loki without tenants ignores it."""
     header = {"jsonData": {"httpHeaderName1": "X-Scope-OrgID"}, "secureJsonData": {"httpHeaderValue1": tenant}}
     return {**loki, **header}
 
 
 def prometheus(options: Options) -> Resource:
-    """Fields of the resource `Prometheus`."""
+    """The required fields of the resource `Prometheus`."""
     labels = [label for label in options.scope if label not in _SET_BY_PROMETHEUS]
     return {
         "enableOTLPReceiver": True,
@@ -85,7 +87,7 @@ def prometheus(options: Options) -> Resource:
 
 
 def retention_note(options: Options) -> str:
-    """What the values leave to the reader: a value here would shorten a longer one that is in use."""
+    """A note about the retention, which the values do not set: they would shorten a longer retention that is in use."""
     return (
         f"They leave out how long Prometheus keeps its data. The error budget needs {options.window_days + 5}d on a "
         "persistent volume."

@@ -1,6 +1,6 @@
-"""How much CPU, memory and disk a Collector asks for: computed from what was measured for a load that is written here.
+"""Computes the CPU, memory and disk that a Collector requests for a given load, from measurements.
 
-The measurements are those of `collector-config/README.md`, on two shared cores.
+The measurements were made on two shared cores; `collector-config/README.md` describes them.
 """
 
 import math
@@ -9,20 +9,20 @@ from typing import Final
 
 EXPORT_INTERVAL_SECONDS: Final = 15
 SECONDS_PER_METRIC_EXPORT: Final = 0.0019
-"""CPU of an agent for one export of one process."""
+"""CPU time of an agent for one metric export of one process."""
 SECONDS_PER_SPAN: Final = 0.000105
-"""CPU of an agent."""
+"""CPU time of an agent for one span."""
 SECONDS_PER_SAMPLED_SPAN: Final = 0.00008
-"""CPU of a gateway: once handed on and once sampled."""
+"""CPU time of a gateway for one span, which it forwards once and samples once."""
 SECONDS_PER_DELTA: Final = 0.0017
-"""CPU of the Collector for short-lived processes, for each process that ends."""
+"""CPU time of the Collector for short-lived processes, for each process that ends."""
 BYTES_PER_METRIC_EXPORT: Final = 1_600
 BYTES_PER_SPAN: Final = 620
 BYTES_PER_WAITING_SPAN: Final = 6_000
-"""Memory of a gateway for each span until its trace is decided."""
+"""Memory of a gateway for each span until the sampling decision about its trace."""
 IDLE_BYTES: Final = 45_000_000
 DECISION_WAIT_SECONDS: Final = 60
-"""The default of gateway.yaml."""
+"""The default in gateway.yaml."""
 
 _HEADROOM: Final = 1.5
 _MEBI, _GIBI = 2**20, 2**30
@@ -30,7 +30,7 @@ _MEBI, _GIBI = 2**20, 2**30
 
 @dataclass(frozen=True)
 class Size:
-    """What one pod gets: cores, mebibytes, bytes for each of its queues on disk, and how many pods there are."""
+    """The resources of one pod: cores, mebibytes of memory, bytes for each queue on disk; and the number of pods."""
 
     replicas: int
     cores: float
@@ -40,22 +40,22 @@ class Size:
 
     @property
     def cpu(self) -> str:
-        """The request, in steps of 50 millicores, with headroom."""
+        """The CPU request with headroom, in steps of 50 millicores."""
         return f"{math.ceil(self.cores * _HEADROOM * 20) * 50}m"
 
     @property
     def container_mib(self) -> int:
-        """The container's limit: the Collector refuses data at `limit_mib`, before the kernel kills it here."""
+        """The memory limit of the container. The Collector refuses data at `limit_mib`, before the kernel would kill it."""
         return self.limit_mib * 5 // 4
 
     def disk(self, queues: int) -> str:
-        """The volume for full queues and the copy that compaction makes of one of them."""
+        """The size of the volume: full queues, and the copy of one queue during compaction."""
         return f"{math.ceil((queues + 1) * 1.2 * self.queue_bytes / _GIBI)}Gi"
 
 
 @dataclass(frozen=True)
 class Load:
-    """What an overlay is made for. `agents` and `gateways` share it evenly; no gateways: traces are stored unsampled."""
+    """The load that an overlay is sized for, shared evenly by its pods. Without gateways, traces are stored unsampled."""
 
     processes: int
     spans_per_second: int
@@ -65,13 +65,13 @@ class Load:
 
     @property
     def agent(self) -> Size:
-        """One agent of this load."""
+        """The size of one agent for this load."""
         cores = (self._exports * SECONDS_PER_METRIC_EXPORT + self.spans_per_second * SECONDS_PER_SPAN) / self.agents
         return Size(self.agents, cores, 256, 512, self.queue_bytes)
 
     @property
     def gateway(self) -> Size:
-        """One gateway of this load."""
+        """The size of one gateway for this load."""
         spans = self.spans_per_second / self.gateways
         waiting = spans * DECISION_WAIT_SECONDS * BYTES_PER_WAITING_SPAN
         memory = math.ceil((IDLE_BYTES + waiting) / _MEBI / 256) * 256
@@ -79,12 +79,12 @@ class Load:
 
     @property
     def waiting_traces(self) -> int:
-        """How many traces wait at a gateway, if each has one span."""
+        """The number of traces that wait in a gateway, if each has one span."""
         return self.spans_per_second * DECISION_WAIT_SECONDS // self.gateways
 
     @property
     def bridged_minutes(self) -> tuple[int, int]:
-        """How long an outage of the metrics' and of the traces' backend may last before an agent's queue is full."""
+        """How long the backend of the metrics and that of the traces may be down before an agent's queue is full."""
         metrics = self._exports * BYTES_PER_METRIC_EXPORT / self.agents
         spans = self.spans_per_second * BYTES_PER_SPAN / self.agents
         return int(self.queue_bytes / metrics / 60), int(self.queue_bytes / spans / 60)
@@ -98,4 +98,4 @@ class Load:
 SMALL: Final = Load(processes=1_000, spans_per_second=500, agents=1, gateways=0, queue_bytes=1_000_000_000)
 LARGE: Final = Load(processes=10_000, spans_per_second=4_000, agents=3, gateways=2, queue_bytes=4_000_000_000)
 FOR_SHORT_LIVED: Final = Size(1, 100 * SECONDS_PER_DELTA, 256, 512, 1_000_000_000)
-"""For a hundred processes that end each second: half of what was measured as the most."""
+"""The size for one hundred processes that end each second, which is half of the measured maximum."""

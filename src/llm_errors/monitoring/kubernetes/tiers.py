@@ -1,4 +1,4 @@
-"""The three kinds of Collector: which configuration each runs, where it listens, and what it keeps on disk.
+"""The three kinds of Collector, with their configuration, ports and queues on disk.
 
 The configuration files are those of `collector-config`; they ship with the package.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 COLLECTOR_VERSION: Final = "0.161.0"
-"""The release that the configuration was run with."""
+"""The release with which the configuration was tested."""
 PREFIX: Final = "llm-errors"
 OTLP_GRPC, OTLP_HTTP, SHARD, SELF_METRICS, SUMS, HEALTH = 4317, 4318, 4319, 8888, 8889, 13133
 QUEUE: Final = "/var/lib/otelcol/queue"
@@ -19,8 +19,10 @@ _PACKAGE: Final = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Tier:
-    """One kind of Collector. `ports` are for other pods, by name; `queues` says how many exporters keep one on disk;
-    `environment` is what is the same in every cluster, the rest is in the ConfigMap `SETTINGS`."""
+    """One kind of Collector.
+
+    `ports` are open to other pods, by name. `queues` is the number of exporters with a queue on disk. `environment` has the
+    variables that are the same in every cluster; the others are in the ConfigMap `SETTINGS`."""
 
     component: str
     files: tuple[str, ...]
@@ -30,22 +32,22 @@ class Tier:
 
     @property
     def name(self) -> str:
-        """Name of its resources."""
+        """The name of its resources."""
         return f"{PREFIX}-{self.component}"
 
     @property
     def configuration(self) -> str:
-        """Name of the ConfigMap with its files."""
+        """The name of the ConfigMap with its files."""
         return f"{self.name}-config"
 
     @property
     def labels(self) -> dict[str, str]:
-        """What selects its pods."""
+        """The labels that select its pods."""
         return {"app.kubernetes.io/name": PREFIX, "app.kubernetes.io/component": self.component}
 
 
 SETTINGS: Final = f"{PREFIX}-settings"
-"""ConfigMap with the addresses of a cluster."""
+"""The name of the ConfigMap with the addresses of a cluster."""
 DEFAULT_SETTINGS: Final[Mapping[str, str]] = {
     "METRICS_ENDPOINT": "http://prometheus-operated.monitoring:9090/api/v1/otlp",
     "TRACES_ENDPOINT": "http://tempo.monitoring:4318",
@@ -91,13 +93,13 @@ SHORT_LIVED: Final = Tier(
     environment={
         **_AGENT,
         "SCRAPE_ENDPOINT": f"0.0.0.0:{SUMS}",
-        "TRACES_ENDPOINT": f"http://{PREFIX}-agent:{OTLP_HTTP}",  # which knows whether there are gateways
+        "TRACES_ENDPOINT": f"http://{PREFIX}-agent:{OTLP_HTTP}",  # the agent knows whether there are gateways
     },
 )
 
 
 def source(file: str) -> str:
-    """A configuration file's text, from the package or the checkout that it runs from; raises `OSError`."""
+    """The text of a configuration file, from the installed package or the checkout. Raises `OSError`."""
     packaged = _PACKAGE / "collector_files"
     folder = packaged if packaged.is_dir() else _PACKAGE.parents[2] / "collector-config"
     return (folder / file).read_text(encoding="utf-8")

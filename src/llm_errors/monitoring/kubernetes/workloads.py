@@ -1,5 +1,7 @@
-"""A tier as Kubernetes runs it: a StatefulSet, because its queues are volumes that must outlive a pod, its services, and
-who may talk to it. Everything fits into a namespace that enforces the restricted pod security standard.
+"""The Kubernetes resources of a tier: a StatefulSet, its services, and its network policy.
+
+It is a StatefulSet because the volumes with the queues must outlive a pod. All resources satisfy the restricted pod security
+standard.
 """
 
 from collections.abc import Mapping
@@ -27,22 +29,22 @@ IMAGE: Final = f"otel/opentelemetry-collector-contrib:{COLLECTOR_VERSION}"
 METRICS_PORT: Final = "http-metrics"
 SHARDS: Final = f"{GATEWAY.name}-shards"
 BACKENDS: Final = "monitoring"
-"""Namespace of Prometheus, Tempo, Loki and Grafana."""
+"""The namespace of Prometheus, Tempo, Loki and Grafana."""
 USER: Final = 10001
-"""The user of the Collector's image."""
+"""The user id in the Collector's image."""
 STARTUP_SECONDS: Final = 1800
-"""How long a Collector may take to start: it copies its queues first, to give back the disk that they no longer need."""
+"""How long a Collector may take to start. It compacts its queues first, to free disk space."""
 _HEALTHY: Final = {"httpGet": {"path": "/", "port": "health"}}
 
 
 def namespace() -> Resource:
-    """The namespace; its pods must keep to the restricted standard."""
+    """The namespace. It enforces the restricted pod security standard."""
     labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PREFIX, "labels": labels}}
 
 
 def service_account() -> Resource:
-    """An account without any right and without a token in the pods."""
+    """An account without permissions, and without a token in the pods."""
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -52,7 +54,7 @@ def service_account() -> Resource:
 
 
 def stateful_set(tier: Tier, size: Size, environment: Mapping[str, str] | None = None) -> Resource:
-    """The Collectors of a tier; `environment` takes precedence over the settings of the cluster."""
+    """The Collectors of a tier. `environment` takes precedence over the settings of the cluster."""
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -143,12 +145,12 @@ def _container(tier: Tier, size: Size, environment: Mapping[str, str]) -> Resour
 
 
 def service(tier: Tier) -> Resource:
-    """What applications, other tiers and Prometheus connect to."""
+    """The service that applications, other tiers and Prometheus connect to."""
     return _service(tier.name, tier, {**tier.ports, METRICS_PORT: SELF_METRICS}, {})
 
 
 def shards() -> Resource:
-    """A name for each gateway, also for one that is not ready: spans for it wait at the others."""
+    """A DNS name for each gateway, even if it is not ready: the other gateways keep its spans meanwhile."""
     headless = {"clusterIP": "None", "publishNotReadyAddresses": True}
     return _service(SHARDS, GATEWAY, {"http-shard": SHARD}, headless)
 
@@ -165,7 +167,7 @@ def _service(name: str, tier: Tier, ports: Mapping[str, int], more: Resource) ->
 
 
 def disruption_budget(tier: Tier) -> Resource:
-    """Nodes are drained one Collector at a time."""
+    """At most one Collector is stopped at a time when nodes are drained."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -175,7 +177,7 @@ def disruption_budget(tier: Tier) -> Resource:
 
 
 def network_policy(tier: Tier) -> Resource:
-    """OTLP from every pod (for a gateway: from the agents), metrics for Prometheus; out: names and the backends."""
+    """Allow OTLP from every pod (to gateways: from agents), scrapes by Prometheus, and connections to DNS and the backends."""
     anybody: list[Resource] = [{"namespaceSelector": {}}]
     monitoring = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": BACKENDS}}}]
     taken = [port for name, port in tier.ports.items() if name.endswith("otlp")]
@@ -197,7 +199,7 @@ def network_policy(tier: Tier) -> Resource:
 
 
 def way(tier: Tier, to: Tier) -> Resource:
-    """Lets one tier send traces to another, beside what its policy allows."""
+    """Additionally allow one tier to send traces to another."""
     others = [{"podSelector": {"matchLabels": to.labels}}]
     rules = {"policyTypes": ["Egress"], "egress": [{"to": others, "ports": _tcp([OTLP_HTTP])}]}
     return _policy(f"{tier.name}-to-{to.component}", tier, rules)
@@ -217,13 +219,13 @@ def _tcp(ports: list[int]) -> list[Resource]:
 
 
 def agents(size: Size, environment: Mapping[str, str] | None = None) -> list[Resource]:
-    """The agents of an overlay."""
+    """The resources of the agents of an overlay."""
     budget = [disruption_budget(AGENT)] if size.replicas > 1 else []
     return [stateful_set(AGENT, size, environment), *budget]
 
 
 def gateways(size: Size, environment: Mapping[str, str]) -> list[Resource]:
-    """The gateways of an overlay, and how agents reach them."""
+    """The resources of the gateways of an overlay, and the policy that lets agents reach them."""
     return [
         stateful_set(GATEWAY, size, environment),
         service(GATEWAY),
@@ -235,6 +237,6 @@ def gateways(size: Size, environment: Mapping[str, str]) -> list[Resource]:
 
 
 def short_lived(size: Size) -> list[Resource]:
-    """The Collector for short-lived processes; it hands traces to the agents."""
+    """The resources of the Collector for short-lived processes. It sends traces to the agents."""
     tier = SHORT_LIVED
     return [stateful_set(tier, size), service(tier), network_policy(tier), way(tier, to=AGENT)]
