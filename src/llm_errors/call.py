@@ -1,6 +1,6 @@
-"""The contract between `instrument` and `telemetry`: what a call is, how it ended, and the recorder of both.
+"""The contract between `instrument` and `telemetry`: what a call is, how it ended, and the recorder that is told both.
 
-No SDK, no OpenTelemetry.
+It imports no SDK and no OpenTelemetry.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -60,7 +60,7 @@ class CallRecorder(Protocol):
     """Receives the beginning and the end of every call."""
 
     def prepare(self) -> None:
-        """An SDK was patched, so failures may follow: load now what they need."""
+        """An SDK was patched, so failures may follow: import what they need now."""
         ...
 
     def open(self, info: CallInfo, ago: float = 0.0) -> Any:
@@ -87,16 +87,16 @@ class CallRecorder(Protocol):
         ...
 
     def open_on(self, info: CallInfo, agent: Any, create: bool) -> Any:
-        """A failure that a framework finds itself is reported: on the span of the agent while that records.
+        """A failure that a framework detects is reported: on the span of the agent while it is recording.
 
-        If it does not, a span is created as for `open`, if `create` says so. None if instrumentation is suppressed.
+        Otherwise a span is created as for `open`, if `create` is true. None if instrumentation is suppressed.
         """
         ...
 
     def enclosing_span(self) -> Any:
-        """The current span, if it records something else than a model call; else None."""
+        """The current span, unless it represents a model call; then None."""
         ...
 
     def recovered(self, agent: Any, recovered: bool) -> None:
-        """Write on the span around model calls whether a later call replaced the failed one."""
+        """Write on the span around model calls whether a later call succeeded after a failed one."""
         ...

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from llm_errors import classify
-from llm_errors.extract.adk import LlmResponseReader
+from llm_errors.extract.adk import LlmResponseReader, is_call_limit, model_of, provider_of
 from tests.core.verdicts import streamed, verdict
 
 READER = LlmResponseReader()
@@ -92,3 +92,35 @@ def test_the_content_free_facts():
     used = {"prompt_token_count": 8, "candidates_token_count": 2}
     facts = READER.whole(response(HI, model_version="g", usage_metadata=used))
     assert (facts.model, facts.finish_reasons, facts.input_tokens, facts.output_tokens) == ("g", ("STOP",), 8, 2)
+
+
+MODELS = [
+    ("", False, "gcp.gemini"),
+    ("gemini-3-pro", False, "gcp.gemini"),
+    ("gemini-3-pro", True, "gcp.vertex_ai"),
+    ("projects/p/locations/l/publishers/google/models/gemini-3", False, "gcp.gemini"),
+    ("claude-opus-5", True, "anthropic"),
+    ("openai/gpt-5", False, "openai"),
+    ("bedrock/titan", False, "aws.bedrock"),
+    ("somebody/model", False, "somebody"),
+    ("projects/p/locations/l/endpoints/1", False, "other"),
+    ("my-model", False, "other"),
+    ("/model", False, "other"),
+]
+
+
+@pytest.mark.parametrize(("model", "vertex", "provider"), MODELS, ids=[f"{m[0]} {m[1]}" for m in MODELS])
+def test_the_provider_of_a_model(model, vertex, provider, monkeypatch):
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", str(vertex).upper())
+    assert provider_of(model) == provider
+
+
+def test_the_model_of_an_agent_is_a_name_or_an_object_with_one():
+    assert model_of(SimpleNamespace(model="gemini-3")) == "gemini-3"
+    assert model_of(SimpleNamespace(model=SimpleNamespace(model="openai/gpt-5"))) == "openai/gpt-5"
+    assert model_of(None) == ""
+
+
+def test_the_call_limit_is_recognised_by_the_name_of_its_exception():
+    assert is_call_limit(type("LlmCallsLimitExceededError", (Exception,), {})())
+    assert not is_call_limit(ValueError())

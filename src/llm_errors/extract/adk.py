@@ -1,11 +1,14 @@
-"""`LlmResponse` of google-adk: the answer of any model. The finish reason counts before ADK's error code.
+"""google-adk: its `LlmResponse`, which is the answer of any model, its call limit, and its names of models.
 
-ADK's model classes fill it differently. `Gemini` sets an error code only if there is no content, `LiteLlm` for every unhealthy
-end, `Claude` never. The final response of a stream repeats the partial ones, so only the final one is judged.
+ADK's model classes fill the response differently. `Gemini` sets an error code only if there is no content, `LiteLlm` for every
+unhealthy end, `Claude` never. Therefore the finish reason counts before the error code. The final response of a stream
+repeats the partial ones, so only the final one is judged.
 """
 
+import os
 from typing import Any
 
+from llm_errors import providers
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer, finish_of, suspect, usage
 from llm_errors.extract.fields import field, items, number, printable, text
@@ -35,6 +38,33 @@ _BESIDE = (
 )
 """Fields with which a response is an answer even without content."""
 _OTHERS = ("choices", "candidates")
+_GEMINI = "gcp.gemini"
+_RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publishers", "tunedmodels"))
+"""Beginnings of resource names, which are not prefixes of LiteLLM."""
+
+
+def provider_of(model: str) -> str:
+    """The provider of a model, from its name in ADK or the prefix that LiteLLM uses."""
+    known = providers.provider_of_model(model) if model else providers.provider(_GEMINI)
+    if known is not None and known.name == _GEMINI:
+        vertex = os.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower() in ("1", "true")
+        return "gcp.vertex_ai" if vertex else known.name
+    if known is not None:
+        return known.name
+    prefix, slash, _ = model.lower().partition("/")
+    named = slash and prefix and prefix not in _RESOURCES
+    return getattr(providers.provider(prefix), "name", prefix) if named else "other"
+
+
+def model_of(agent: Any) -> str:
+    """The model of an agent, which is a name, or an object that has one."""
+    model = field(agent, "model")
+    return text(model, 256) if isinstance(model, str) else text(field(model, "model"), 256)
+
+
+def is_call_limit(exc: BaseException) -> bool:
+    """Whether ADK raised because the run has reached `max_llm_calls`."""
+    return type(exc).__name__ == "LlmCallsLimitExceededError"
 
 
 class LlmResponseReader:

@@ -24,7 +24,7 @@ PATIENCE = 1.0
 
 _waiting: deque[Callable[[], Any]] = deque(maxlen=LIMIT)
 _vacancy = [True]
-"""Contains one item if there is no worker. `list.pop` is atomic, so two threads cannot both start a worker."""
+"""One item if there is no worker, otherwise empty. `list.pop` is atomic, so two threads cannot both start a worker."""
 
 
 class _State:
@@ -33,7 +33,7 @@ class _State:
     collecting: int | None = None
     """The id of the thread that is collecting garbage; 0 for none, None if collections are not watched."""
     working = _thread.allocate_lock()
-    """Held by the worker."""
+    """The lock that the worker holds while it runs an action."""
 
 
 def _note(phase: str, info: dict[str, int]) -> None:

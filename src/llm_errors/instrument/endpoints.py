@@ -18,9 +18,9 @@ def address_of(url: Any) -> tuple[str | None, int | None]:
 
 @lru_cache(maxsize=64)
 def split_address(url: str) -> tuple[str | None, int | None]:
-    """Host and port of a URL; None for what a malformed URL does not tell."""
+    """Host and port of a URL. None for a part that is missing or malformed."""
     try:
         split = urlsplit(url)
         return split.hostname, split.port or _DEFAULT_PORTS.get(split.scheme)
-    except ValueError:  # an odd port or host, which the SDK refuses in its own way
+    except ValueError:  # an invalid port or host, which the SDK will refuse itself
         return None, None

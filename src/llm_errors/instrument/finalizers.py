@@ -52,7 +52,7 @@ class OpenCall(Protocol):
 
 
 class StreamFinalizer:
-    """Ends a call when its stream or unparsed answer is closed or garbage-collected. A copied or pickled one becomes None."""
+    """Ends a call when its stream or unparsed answer is closed or garbage-collected. In copies and pickles it becomes None."""
 
     __slots__ = ("__weakref__", "_call", "_number", "_unread")
 
@@ -67,7 +67,7 @@ class StreamFinalizer:
 
     @property
     def counts(self) -> bool:
-        """Whether the call is still open, and this its last finalizer."""
+        """Whether the call is still open, and this is its last finalizer."""
         return bool(self._call.unsettled) and self._number == self._call.finalizer_number
 
     def end(self) -> None:

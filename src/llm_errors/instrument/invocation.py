@@ -1,4 +1,4 @@
-"""One running call: what it is, what was observed of it, and how it ends, exactly once."""
+"""One running call: its CallInfo, its observed state, and its end, which is recorded exactly once."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextvars import ContextVar
@@ -133,7 +133,7 @@ class Invocation:
         self._started, self._first_chunk, self.received = started, first_chunk, received
 
     def leave(self) -> None:
-        """The SDK's code has returned. In another context, as when a coroutine is closed elsewhere, nothing is reset."""
+        """The SDK's code has returned. Nothing is reset in another context, for example if a coroutine is closed elsewhere."""
         self.running = False
         try:
             if ACTIVE.get() is self:
@@ -190,7 +190,7 @@ class Invocation:
             self._release()
 
     def judge(self, result: Any) -> None:
-        """The call ended with this result, which may be an answer that was read already."""
+        """The call ended with this result. It may be an `Answer`, which was read before."""
         self.settle(self._whole(result))
 
     def judge_text(self, content: str | bytes) -> None:
@@ -203,7 +203,7 @@ class Invocation:
     def failed(self, exc: BaseException) -> None:
         """The call ended with this exception."""
         if exceptions.is_cancellation(exc):
-            drainer.run(self.abandoned)  # the garbage collector may throw it into a dropped coroutine
+            drainer.run(self.abandoned)  # the garbage collector may be closing a dropped coroutine
             return
         evidence = quietly("failure", _UNREADABLE, self._read, exc)
         answer = self._seen()
@@ -225,7 +225,7 @@ class Invocation:
         return own or exceptions.read(first, self.info.dialect, self.info.provider, self.ambient)
 
     def _is_done(self) -> bool:
-        """Whether the terminal event was received. What the SDK waits for after it is not part of the call."""
+        """Whether the terminal event was received. The call has then ended, even if the SDK still waits for something."""
         done: bool = quietly("answer", False, getattr, self._chunks, "done", False)
         self.waiting = self.waiting and not done
         return done
@@ -348,11 +348,11 @@ class Invocation:
 
     @property
     def chunks(self) -> Chunks | None:
-        """The state of the stream, if the answer is one."""
+        """The state of the stream, if the answer is a stream."""
         return self._chunks
 
     def expect(self, chunks: Chunks) -> None:
-        """The application fetches the answer in pieces with a method of the SDK; call `took` for each piece."""
+        """The application will fetch the answer in pieces with a method of the SDK. `took` is called for each piece."""
         self._begin_chunks(chunks)
 
     def took(self, piece: Any) -> None:
@@ -362,7 +362,7 @@ class Invocation:
             self.exhausted()
 
     def passed(self, chunk: Any) -> None:
-        """A stream object of the SDK, which `expect` prepared for, returned a chunk to the application."""
+        """A stream object of the SDK returned a chunk to the application. `expect` was called for it before."""
         self.received, self.waiting = perf_counter(), False
         if self._chunks is not None:
             self._pass(self._chunks.chunk, chunk)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Kept = TypeVar("Kept")
 LIMIT = 1024
-"""The number of latest jobs that are remembered."""
+"""The number of jobs that are remembered."""
 
 _begun: dict[str, CallInfo] = {}
 _told: dict[str, None] = {}
@@ -33,7 +33,7 @@ def begun_as(job: str) -> CallInfo | None:
 
 
 def is_news(job: str) -> bool:
-    """Whether the failure of a job was not reported before. The job is then marked as reported."""
+    """Whether the failure of a job was not reported before. Marks the job as reported."""
     if not job or job in _told:
         return False
     _remember(_told, job, None)
@@ -41,7 +41,7 @@ def is_news(job: str) -> bool:
 
 
 class Once:
-    """Reads the stream of a job that the application resumes. A failure that was reported before is none."""
+    """Reads the stream of a job that the application resumes. A failure that was reported before is ignored."""
 
     def __init__(self, reader: "Reader") -> None:
         self._reader = reader

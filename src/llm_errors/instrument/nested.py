@@ -21,7 +21,7 @@ NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_nested_calls",
 
 
 class NestedCalls:
-    """The number and the last outcome of the SDK calls inside one framework call, which may itself be inside another one."""
+    """The number and the last outcome of the SDK calls inside one framework call. Framework calls can be nested too."""
 
     __slots__ = ("_around", "began", "failed")
 
@@ -44,7 +44,7 @@ class NestedCalls:
             self._around.ended(failed)
 
     def named(self, info: CallInfo) -> CallInfo:
-        """The CallInfo of a nested SDK call, with what the framework knows better."""
+        """The CallInfo of a nested SDK call, corrected by what the framework knows about it."""
         return info
 
 
@@ -55,24 +55,24 @@ class LateCall(Protocol):
     """Whether a nested SDK call was counted already."""
 
     def settle(self, answer: Answer) -> None:
-        """It ended with this answer."""
+        """The call ended with this answer."""
         ...
 
     def failed(self, exc: BaseException) -> None:
-        """It ended with this exception."""
+        """The call ended with this exception."""
         ...
 
     def abandoned(self) -> None:
-        """The caller cancelled it."""
+        """The caller cancelled the call."""
         ...
 
     def leave(self) -> None:
-        """It was reported."""
+        """The call was reported."""
         ...
 
 
 Late = Callable[[CallInfo, float, float | None, float | None], LateCall | None]
-"""Creates a LateCall from its CallInfo and three times: its begin, its first response, and its last one (None for now)."""
+"""Creates a LateCall from its CallInfo and three times: begin, first response, and last response (None means now)."""
 
 
 class OuterCall:
@@ -99,7 +99,7 @@ class OuterCall:
             reset(token)
 
     def returned(self, result: Any) -> None:
-        """The framework returned this."""
+        """The framework returned this result."""
         self._settle(self._info.reader.whole(result))
 
     async def watch(self, feed: Any) -> AsyncIterator[Any]:
@@ -126,7 +126,7 @@ class OuterCall:
     def _look(self, response: Any) -> None:
         self._chunks.chunk(response)
         if self._chunks.done and not self._info.stream:
-            # Settle now: a framework with one answer asks for the end of the stream only after its span has ended.
+            # Settle now: after a single answer, the framework ends its span before it asks for the end of the stream.
             self._exhausted()
         elif self._first_chunk is None and not self._chunks.done:
             self._first_chunk = self._received
@@ -142,7 +142,7 @@ class OuterCall:
             call.leave()
 
     def failed(self, exc: BaseException) -> None:
-        """The framework raised this."""
+        """The framework raised this exception."""
         if not exceptions.is_cancellation(exc):
             call = self._report(True)
             if call is not None:
@@ -160,10 +160,10 @@ class OuterCall:
                 call.leave()
 
     def _report(self, news: bool) -> LateCall | None:
-        """The call to report, or None. It is reported once, and not in a forked child.
+        """The call to report, or None if it was reported before or if this is a forked child.
 
-        If no SDK call was nested, the whole call is reported. Otherwise only a failure is, if `news` says that the SDK calls
-        did not report it.
+        If no SDK call was nested, the whole call is reported. Otherwise only a failure is reported, and only if `news` is
+        true, which means that the SDK calls did not report it.
         """
         first, self._open = self._open and self._generation == Process.generation, False
         whole = not self._nested.began
@@ -176,7 +176,7 @@ class OuterCall:
 
 
 def reset(token: "Token[NestedCalls | None]") -> None:
-    """Reset the context variable. In another context, as when a task is closed elsewhere, there is nothing to reset."""
+    """Reset the context variable. In another context, for example if a task is closed elsewhere, nothing is reset."""
     try:
         NESTED.reset(token)
     except ValueError:

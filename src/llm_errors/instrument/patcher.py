@@ -2,7 +2,7 @@
 
 A wrapper is a plain function of the same kind as the original (coroutine function, generator function) and with the same
 name, so that signatures, `inspect`, copy and pickle work as before. It is installed inside the wrappers of other
-instrumentations, whatever the order of installation. So the call is observed while their span is current.
+instrumentations, whatever the order of installation, so that the call is observed while their span is current.
 """
 
 import functools
@@ -63,12 +63,13 @@ class Patcher:
         """Target name -> `patched`, `not imported`, `not wanted` or `missing`."""
 
     def expect(self, packages: Collection[str], adapters: Callable[[str], Iterable[Adapter]]) -> None:
-        """Install the adapters of each package when its import begins: an application loads adapters of its own SDKs only.
+        """Install the adapters of each package when its import begins, so that adapters of unused SDKs are never loaded.
 
         `adapters` loads the adapters of one package. All their targets are modules of the package.
         """
         for package in packages:
-            _hook(package)  # wrapt's finder must be there before the import begins, behind the one that sees it
+            # wrapt's finder must be in place before the import begins, and behind the finder that notices the import.
+            _hook(package)
         self._imports = ExpectedImports(packages, lambda package: [*map(self.install, adapters(package))])
 
     def install(self, adapter: Adapter) -> None:
@@ -128,7 +129,7 @@ class Patcher:
         wrap = WRAPPERS[target.kind] if isinstance(target.kind, Kind) else target.kind
         wrapper = wrap(Edge(self, adapter, self._recorder, target), original)
         functools.update_wrapper(wrapper, original)
-        if target.owner:  # it may be inherited
+        if target.owner:  # the function may be inherited
             wrapper.__module__, wrapper.__qualname__ = owner.__module__, f"{owner.__qualname__}.{target.attribute}"
         inherited = target.attribute not in vars(owner)
         setattr(holder, name, wrapper)

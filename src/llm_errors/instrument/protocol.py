@@ -54,9 +54,9 @@ class Target:
     through: str = ""
     """For a helper that can be closed: the attribute that holds the stream."""
     lost: str = ""
-    """What is lost if the target is missing, if the kind does not tell it."""
+    """What is not observed if the target is missing, for the warning. By default, a text that depends on the kind."""
     undecorated: bool = False
-    """Patch the function inside the SDK's own decorator. Names that were imported before hold the decorator."""
+    """Patch the function inside the SDK's own decorator, because names that were imported before refer to the decorator."""
 
     @property
     def name(self) -> str:
@@ -72,7 +72,7 @@ class Adapter:
         """The row of the SDK in `providers`."""
 
     only_models = True
-    """Whether an application that imports the SDK calls models with it. Otherwise nothing is prepared for failures."""
+    """Whether applications usually import the SDK to call models. If not, nothing is imported for failures in advance."""
 
     def targets(self) -> Iterable[Target]:
         """The functions to patch."""

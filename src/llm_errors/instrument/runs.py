@@ -1,8 +1,8 @@
-"""A run of a framework around model calls: an agent, a chain, or calls of which one replaces another that failed.
+"""A run of a framework around model calls: an agent, a chain, or a fallback that replaces a failed call by another one.
 
-While code of the framework runs, its `Run` is in the context. Every model call that begins there reports its end to it. So
-the run knows the last model call, whose answer the framework may not be able to use, and whether a failure was followed by
-a success, which is written on the span of the agent.
+While code of the framework runs, its `Run` is in the context. Every model call that begins there reports its end to it. The
+run therefore knows the last model call, in case the framework rejects its answer. It also knows whether a failure was
+followed by a success, which is written on the span of the agent.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ RUN: ContextVar["Run | None"] = ContextVar("llm_errors_run", default=None)
 """The innermost run whose code runs in this context."""
 
 _COUNTED: "WeakValueDictionary[int, BaseException]" = WeakValueDictionary()
-"""The exceptions that were counted and still exist, by their `id`. One passes through every run around the first one."""
+"""The exceptions that were counted and still exist, by their `id`. An exception passes through all enclosing runs."""
 
 
 def counted(exc: BaseException) -> bool:
@@ -27,7 +27,7 @@ def counted(exc: BaseException) -> bool:
 
 
 def count(exc: BaseException) -> None:
-    """Remember that the exception was counted. A class without weak references is not remembered."""
+    """Remember that the exception was counted, unless its class does not support weak references."""
     try:
         _COUNTED[id(exc)] = exc
     except TypeError:
@@ -35,19 +35,19 @@ def count(exc: BaseException) -> None:
 
 
 class Run:
-    """One run, and what is known of its model calls."""
+    """One run, and what is known about its model calls."""
 
     __slots__ = ("_failed", "_recorder", "_recovered", "answered", "info", "last", "limited", "parent", "span")
 
     def __init__(self, recorder: CallRecorder, info: CallInfo) -> None:
         self._recorder = recorder
         self.info = info
-        """The run as a call: its limits are counted with it."""
+        """The run as a CallInfo, with which its limits are counted."""
         self.parent = RUN.get()
         self.span: Any = recorder.agent_span()
         """The span of the agent, if another instrumentation or the framework records one."""
         if self.parent is not None and self.parent.span is None:
-            self.parent.span = self.span  # it was created after that run began
+            self.parent.span = self.span  # the span was created after the parent began
         self.last: CallInfo | None = None
         """The last model call that ended."""
         self.answered = False
@@ -63,7 +63,7 @@ class Run:
         try:
             yield
         finally:
-            with suppress(ValueError):  # a coroutine that is closed in another context
+            with suppress(ValueError):  # the coroutine was closed in another context
                 RUN.reset(token)
 
     def begins(self, scope: Any) -> None:
@@ -81,7 +81,7 @@ class Run:
             run = run.parent
 
     def with_call(self) -> "Run":
-        """The innermost run, from this one outwards, of which a model call has ended; this one if there is none."""
+        """The innermost run, from this one outwards, in which a model call has ended. If there is none, this run."""
         run: Run | None = self
         while run is not None and run.last is None:
             run = run.parent
@@ -100,9 +100,9 @@ class Run:
         self.followed(True, False)
 
     def followed(self, failed: bool, told: bool) -> bool:
-        """Note a failure, or a success; whether it was written that a failure is recovered.
+        """Note a failure or a success, and return whether a failure was marked as recovered.
 
-        Only the innermost span around the failure and the success is marked. Another failure takes the mark back.
+        Only the innermost span around the failure and the success is marked. Another failure removes the mark.
         """
         before, self._failed = self._failed, failed
         if failed and self._recovered:

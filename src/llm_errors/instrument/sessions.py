@@ -1,7 +1,7 @@
-"""A session is one connection on which a model gives many answers. Every answer is a call.
+"""A session is one connection on which a model gives many answers. Every answer is counted as a call.
 
-A session that never gives one is a call too: it went well, it was refused, or the server closed it. The adapter of an SDK
-translates its events to the verbs of `Session`. Nothing here knows a dialect.
+A session without an answer is counted as one call: it succeeded, was refused, or was closed by the server. The adapter of an
+SDK calls the methods of `Session` for its events. This module is the same for all dialects.
 """
 
 from collections import deque
@@ -19,12 +19,12 @@ from llm_errors.instrument.invocation import Invocation
 from llm_errors.safety import quietly
 
 LIMIT = 256
-"""The number of answers of one session that may be open at a time. Beyond it, the oldest counts as cancelled."""
+"""The maximum number of open answers of one session. Beyond it, the oldest counts as cancelled."""
 SESSION = "_llm_errors_session"
 """The attribute of the SDK's connection that holds the session."""
 
 Late = Callable[[CallInfo, float], Invocation | None]
-"""Begins a call, from its CallInfo and its begin in `perf_counter` seconds. None if nothing is to be reported."""
+"""Begins a call, from its CallInfo and its begin in `perf_counter` seconds. Returns None if nothing is to be reported."""
 
 
 class _Asked(NamedTuple):
@@ -38,8 +38,8 @@ class _Asked(NamedTuple):
 class Session:
     """The calls of one connection.
 
-    A lane is an independent sequence of answers on the connection; most servers have one, with an empty name. The key of a
-    running answer is chosen by the adapter.
+    A lane is an independent sequence of answers on the connection. Most servers have only one, with an empty name. The
+    adapter chooses a key for each running answer.
     """
 
     __slots__ = (
@@ -85,10 +85,10 @@ class Session:
         """The keys of the running answers."""
         return tuple(self._running)
 
-    # --- what the application and the server say ---
+    # --- messages of the application and of the server ---
 
     def ask(self, lane: str = "", event: str = "", model: str | None = None) -> None:
-        """The application asks for an answer. `event` is the id of its message, which an error may refer to."""
+        """The application requests an answer. `event` is the id of its message, to which an error may refer."""
         call = self._begin(self._info if model is None else self._info._replace(model=model))
         if call is not None:
             if len(self._asked) >= LIMIT:
@@ -96,7 +96,7 @@ class Session:
             self._asked.append(_Asked(lane, event, call))
 
     def begin(self, key: str, lane: str = "") -> None:
-        """The server begins an answer: the oldest one that was asked for in the lane, or one that nobody asked for."""
+        """The server begins an answer: the oldest requested one of the lane, or one that was not requested."""
         asked = self._oldest(lane)
         call = asked.call if asked is not None else self._begin(self._info)
         before = self._running.pop(key, None)
@@ -109,7 +109,7 @@ class Session:
         self._running[key] = call
 
     def part(self, key: str, event: Any) -> None:
-        """A part of an answer arrived. The reader of the API says whether it is the last one."""
+        """A part of an answer arrived. The reader of the API decides whether it is the last one."""
         call = self._running.get(key)
         if call is not None:
             call.passed(event)
@@ -123,7 +123,7 @@ class Session:
             call.settle(answer, cancelled=True)
 
     def fail_asked(self, evidence: Evidence, lane: str = "", event: str = "") -> bool:
-        """The server refuses what the application asked for. False if nothing was asked for in this lane, or by this event."""
+        """The server refuses a requested answer. Returns False if none was requested in this lane or by this event."""
         asked = self._oldest(lane, event)
         if asked is not None:
             self._told = True
@@ -131,7 +131,7 @@ class Session:
         return asked is not None
 
     def fail(self, evidence: Evidence, key: str = "") -> None:
-        """The server reports an error: of a running answer, or of the session itself. The latter is a call of its own."""
+        """The server reports an error of a running answer, or of the session itself, which is then a separate call."""
         self._told, self._owes = True, False
         running = self._running.pop(key, None)
         if running is not None:
@@ -145,10 +145,10 @@ class Session:
     # --- the end ---
 
     def closed(self, exc: BaseException) -> None:
-        """The connection raised this, because the server has closed it.
+        """The connection raised this exception, because the server has closed it.
 
-        All open answers fail. If none is open, the close is a failure of the session, unless it is a regular one, or the
-        server has reported the error that led to it.
+        All open answers fail. If none is open, the session has failed, unless the close was regular or the server had
+        already reported the error that led to it.
         """
         if self._ended:
             return
@@ -157,7 +157,7 @@ class Session:
         self._asked.clear()
         self._running.clear()
         for call in failed:
-            call.waiting = True  # it ends now, not with its last part
+            call.waiting = True  # the call ends now, not with its last part
             call.failed(exc)
         if failed:
             self._told = True
@@ -174,7 +174,7 @@ class Session:
     def end(self) -> None:
         """The application closed or dropped the connection. Open answers are cancelled.
 
-        A session that gave no answer, and from which none was wanted, went well: it may only have transcribed.
+        A session succeeded if it gave no answer and none was requested. It may have been used to transcribe only.
         """
         if self._ended or self._generation != Process.generation:
             return

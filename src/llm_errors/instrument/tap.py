@@ -1,6 +1,8 @@
-"""Observes a response body: what arrived instead of an event stream, the end marker of a stream, and a body that the
-application reads itself. The SDK drops the first two, which show how the call ended. Of a body that the application
-reads, only its end and its time are known.
+"""Observes a response body: a body that arrived instead of an event stream, the end marker of a stream, and a body that the
+application reads itself.
+
+The SDK drops the first two, although they show how the call ended. For a body that the application reads, only its end and
+the time of its last part are recorded.
 """
 
 import re
@@ -56,7 +58,7 @@ class EventStreamEnd:
         return self.done
 
     def end(self) -> Answer:
-        """A healthy answer: the status was successful, and nothing else is known."""
+        """A healthy answer, because the status was successful and nothing else is known."""
         return Answer()
 
 
@@ -87,7 +89,7 @@ def beginning(kept: list[bytes]) -> Callable[[bytes], None]:
 
 
 def mark_in(response: Any) -> Callable[[], bool]:
-    """Observe a stream. The returned function says, after the last chunk, whether the end marker was there."""
+    """Observe a stream. After the last chunk, the returned function tells whether the end marker was received."""
     last: deque[bytes] = deque(maxlen=2)  # the marker may be split between two pieces
     tap_body(response, last.append)
     return lambda: _MARK.search(b"".join(last)) is not None
@@ -131,7 +133,7 @@ def tap_times(call: Invocation, response: Any) -> None:
 
 
 class JsonBody:
-    """The body of an answer that the application reads at once or in pieces. A very large one is read only if it comes at once.
+    """The body of an answer that the application reads, at once or in pieces. In pieces, a very large body is not kept.
 
     `headers` are the headers of the response, with lower-case names.
     """
@@ -180,7 +182,7 @@ class JsonBody:
 
 
 def tap_reads(call: Invocation, raw: Any) -> None:
-    """Observe what is read of a raw body, also through a body that another instrumentation has wrapped around it.
+    """Observe the reads of a raw body. They may come through a wrapper that another instrumentation has put around it.
 
     The replaced methods do not reference the body, so it is freed when the application drops it.
     """

@@ -37,7 +37,7 @@ def layers(owner: Any, attribute: str, undecorated: bool = False) -> Iterator[tu
 
 
 def _inside(function: Any, package: str) -> Place | None:
-    """The place where a wrapper holds the wrapped function; None for the SDK's own function, decorated or not."""
+    """The place in a wrapper that holds the wrapped function. None for the SDK's own function, decorated or not."""
     if isinstance(function, _Proxy):
         return function, "__wrapped__"
     if not isinstance(function, FunctionType) or function.__globals__.get("__name__", "").partition(".")[0] == package:
@@ -45,7 +45,8 @@ def _inside(function: Any, package: str) -> Place | None:
     wrapped = vars(function).get("__wrapped__")
     for cell in function.__closure__ or ():
         inner = _contents(cell)
-        ours = vars(inner).get("__wrapped__") if isinstance(inner, FunctionType) else None  # if our wrapper is inside
+        # The function inside a wrapper of llm-errors, if `inner` is one.
+        ours = vars(inner).get("__wrapped__") if isinstance(inner, FunctionType) else None
         if wrapped is not None and (inner is wrapped or ours is wrapped):
             return cell, "cell_contents"
     return None

@@ -1,4 +1,7 @@
-"""The wrappers, one per kind of function. A wrapper is a function of the same kind, so that `inspect` gives the same result."""
+"""The wrappers, one per kind of function.
+
+The wrapper of a coroutine function is a coroutine function, and so on, so that `inspect` gives the same result as before.
+"""
 
 import sys
 from collections.abc import Callable
@@ -16,10 +19,10 @@ from llm_errors.safety import quietly, report_internal_error
 
 
 class Installation(Protocol):
-    """What a wrapper asks of the patcher that installed it."""
+    """What a wrapper needs from the patcher that installed it."""
 
     active: bool
-    """False after `uninstrument()`: wrappers that somebody still holds then do nothing."""
+    """False after `uninstrument()`. Wrappers that are still referenced then only call the original function."""
 
 
 class Edge:
@@ -52,7 +55,7 @@ class Edge:
         call = Invocation(self.adapter, info, self.recorder, scope, instance, args, kwargs, id(sys.exc_info()[1]))
         try:
             self.adapter.begin(call)
-        except Exception as error:  # noqa: BLE001 - the same; the answer is then read from the result
+        except Exception as error:  # noqa: BLE001 - inlined too; the returned result is then read instead
             report_internal_error("begin", error)
         return call
 
@@ -75,7 +78,7 @@ class Edge:
     def late(
         self, info: CallInfo, started: float, first_chunk: float | None = None, received: float | None = None
     ) -> Invocation | None:
-        """A call that is reported after it has ended. The caller settles and leaves it immediately."""
+        """A call that is reported after it has ended. The caller must settle it and call `leave` immediately."""
         scope = self.recorder.open(info, perf_counter() - started) if self.patcher.active else None
         if scope is None:
             return None

@@ -1,7 +1,7 @@
-"""From class to action: pure advice on what to do about a failed call. Nothing here retries, sleeps or sends.
+"""Advice on what to do about a failed call. It depends on class and reason only. Nothing here retries, sleeps or sends.
 
-`plan` is the whole of it. The bridges to other packages (`recovery.tenacity`, `recovery.google_adk`) import theirs
-and are imported by name only; `recovery.praison` needs no package. Standard library only, no OpenTelemetry.
+`plan` gives the advice. `recovery.tenacity` and `recovery.google_adk` connect it with these packages. Import them by name:
+they need tenacity or google-adk. Everything else needs the standard library only, and no OpenTelemetry.
 """
 
 from llm_errors.recovery.backoff import base_delay, delay

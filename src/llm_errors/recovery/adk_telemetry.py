@@ -1,51 +1,54 @@
-"""Counts what ADK's callbacks see where no instrumentation does. Where the instrumentor is active it stays silent.
+"""Counts what ADK's callbacks report, unless the instrumentor is active, which counts the calls itself.
 
-No spans: in a callback the model call's own span is not current any more. Counters and log records only.
+It records counters and log records but no spans, because the span of the model call is no longer current in a callback.
 """
 
 from time import perf_counter
 from typing import Any
 
 from llm_errors import providers
-from llm_errors.call import CallInfo
+from llm_errors.call import CallInfo, CallOutcome
+from llm_errors.evidence import Evidence
+from llm_errors.extract import exceptions
+from llm_errors.extract.adk import LlmResponseReader, provider_of
 from llm_errors.extract.answer import Answer
-from llm_errors.instrument.adapters.adk import GoogleAdk
-from llm_errors.instrument.invocation import Invocation
+from llm_errors.safety import quietly
 
-ADK = GoogleAdk(providers.sdk("google-adk"))
+_ROW = providers.sdk("google-adk")
+_READER = LlmResponseReader()
 
 
 class Telemetry:
-    """The counters and the log, made from the global providers when the first call has ended."""
+    """Records calls with the global OpenTelemetry providers, which it looks up when the first call has ended."""
 
     def __init__(self) -> None:
         self._recorder: Any = None
 
     def ended(self, model: str, started: float, outcome: Answer | Exception, counted: bool) -> None:
-        """A model call ended; one that has been `counted` can only add a failure."""
+        """A model call ended. If it was `counted` before, only a failure is added."""
         if isinstance(outcome, Exception) or outcome.suspicion is not None or not counted:
-            self._settle(ADK.facts("generate_content", model, False), started, outcome, counted)
+            self._record(_info("generate_content", model), started, outcome, counted)
 
-    def refused(self, info: CallInfo, error: Exception) -> None:
-        """A run's call limit is spent."""
-        self._settle(info, perf_counter(), error, False)
+    def refused(self, model: str, error: Exception) -> None:
+        """A run has reached its call limit. The error counts as one call of the agent."""
+        self._record(_info("invoke_agent", model), perf_counter(), error, False)
 
-    def _settle(self, info: CallInfo, started: float, outcome: Answer | Exception, counted: bool) -> None:
+    def _record(self, info: CallInfo, started: float, outcome: Answer | Exception, counted: bool) -> None:
         recorder = self._active()
         scope = recorder.open(info) if recorder is not None else None
         if scope is None:
             return
-        call = Invocation(ADK, info, recorder, scope)
-        call.counted = counted
-        call.since(started, None)
         if isinstance(outcome, Exception):
-            call.failed(outcome)
+            answer, cancelled = Answer(), exceptions.is_cancellation(outcome)
+            evidence = None if cancelled else quietly("failure", Evidence(), _read, outcome, info)
         else:
-            call.settle(outcome)
-        call.leave()
+            answer, cancelled, evidence = outcome, False, outcome.suspicion
+        duration = perf_counter() - started
+        recorder.close(scope, CallOutcome(info, evidence, cancelled, answer, duration, 0.0, None, 0, counted))
+        recorder.leave(scope)
 
     def _active(self) -> Any:
-        """The recorder; None while the instrumentor observes the calls itself."""
+        """The recorder, or None while the instrumentor observes the calls itself."""
         from llm_errors.instrumentor import LLMErrorsInstrumentor, build_recorder
         from llm_errors.settings import read
 
@@ -54,3 +57,22 @@ class Telemetry:
         if self._recorder is None:
             self._recorder, _ = build_recorder(read({"spans": "off"}), {})
         return self._recorder
+
+
+def _info(operation: str, model: str) -> CallInfo:
+    return CallInfo(
+        sdk=_ROW.name,
+        distribution=_ROW.distribution,
+        dialect=_ROW.dialect,
+        provider=provider_of(model),
+        operation=operation,
+        model=model or None,
+        stream=False,
+        address=None,
+        port=None,
+        reader=_READER,
+    )
+
+
+def _read(error: Exception, info: CallInfo) -> Evidence:
+    return exceptions.read(exceptions.first_failure(error), info.dialect, info.provider)

@@ -1,5 +1,4 @@
-"""How long to wait before the next attempt when the provider did not say: exponential, jittered, never above the
-cap."""
+"""How long to wait before the next attempt if the provider did not say: exponential backoff with jitter, up to a cap."""
 
 import random as _random
 from collections.abc import Callable
@@ -10,11 +9,11 @@ from llm_errors import providers
 CAP: Final = 300.0
 UNAVAILABLE: Final = 15.0
 _DOUBLINGS = 64
-"""More than these change nothing below any cap, and would overflow a float in the end."""
+"""The maximum number of doublings. More would exceed any cap, and eventually overflow a float."""
 
 
 def base_delay(category: str, provider: str = "") -> float:
-    """Seconds before the second attempt; 0 for a category that is not cured by waiting."""
+    """Seconds before the second attempt, or 0 for a category in which waiting does not help."""
     if category == "rate_limit":
         known = providers.provider(provider)
         return providers.DEFAULT_BACKOFF if known is None else known.backoff
@@ -22,10 +21,10 @@ def base_delay(category: str, provider: str = "") -> float:
 
 
 def delay(attempt: int, base: float, *, cap: float = CAP, random: Callable[[], float] = _random.random) -> float:
-    """Seconds: `base` x 2^(attempt - 1), plus or minus up to half of it, and never above `cap`.
+    """The wait in seconds: `base` x 2^(attempt - 1), plus or minus up to half of that, and never above `cap`.
 
-    At the cap the wait is uniform between half of it and all of it: clients that failed together do not come back
-    together. Attempts count from 1.
+    At the cap, the wait is distributed evenly between half of the cap and the cap, so that clients that failed at the same
+    time do not retry at the same time. The first attempt has the number 1.
     """
     doublings = min(max(attempt, 1) - 1, _DOUBLINGS)
     full = base * 2**doublings

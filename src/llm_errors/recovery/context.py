@@ -1,4 +1,4 @@
-"""What an error hook of a framework is told about a failed call: class, reason and advice, as a flat dictionary."""
+"""Passes class, reason and advice about a failed call to an error hook of a framework, as a flat dictionary."""
 
 import logging
 from collections.abc import Callable
@@ -21,8 +21,9 @@ def error_context(
     agent_id: str | None = None,
     session_id: str | None = None,
 ) -> ErrorContext:
-    """`class`, `reason`, `category`, `user_message`, `retryable`, `provider`, `model`; `agent_id` and `session_id` if
-    known."""
+    """The keys `class`, `reason`, `category`, `user_message`, `retryable`, `provider` and `model`.
+
+    `agent_id` and `session_id` are added if they are known."""
     advice = plan(failure, provider=provider, model=model, attempt=attempt, partial_output=partial_output)
     known = {"agent_id": agent_id, "session_id": session_id}
     return {
@@ -40,14 +41,14 @@ def error_context(
 def on_error(handler: Callable[[ErrorContext], object], *, provider: str = "", model: str = "") -> Callable[..., None]:
     """An error hook for a framework.
 
-    It is called with the failure and what is known (`agent_id`, `session_id`, `attempt`, ...) as keywords.
-    `handler` gets the context. A handler that raises is logged and never disturbs the framework.
+    The framework calls it with the failure, and with what it knows (`agent_id`, `session_id`, `attempt`, ...) as keywords.
+    `handler` receives the context. If it raises, the error is logged and the framework continues.
     """
 
     def hook(failure: Any, **known: Any) -> None:
         try:
             handler(error_context(failure, **{"provider": provider, "model": model, **known}))
-        except Exception:  # noqa: BLE001 - a hook must not replace the error that it reports
+        except Exception:  # noqa: BLE001 - an error in the hook must not replace the reported one
             _LOG.warning("the on_error handler failed", exc_info=True)
 
     return hook

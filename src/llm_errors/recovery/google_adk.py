@@ -1,12 +1,12 @@
-"""`LlmErrorsPlugin`: an ADK application that wants to act on failures of its models, not only to see them counted.
+"""`LlmErrorsPlugin` lets an ADK application react to failures of its models.
 
     from llm_errors.recovery.google_adk import LlmErrorsPlugin
 
     app = App(name="shop", root_agent=agent, plugins=[LlmErrorsPlugin(substitute=True)])
 
-It records the class of the last failure in the session's state (`llm_error_class`). With `substitute` the user gets a
-polite text in place of a blocked answer or of a provider in trouble; what the owning team must repair is always raised.
-An exception inside the plugin never breaks the run. Needs google-adk.
+It writes the class of the last failure into the session state (`llm_error_class`). With `substitute`, the user receives a
+polite text instead of a blocked answer or an error of the provider. Failures that the owning team must fix are always raised.
+An exception inside the plugin never ends the run. The plugin needs google-adk.
 """
 
 from dataclasses import dataclass, field
@@ -19,9 +19,8 @@ from google.genai import types
 
 from llm_errors.classify import classify, decide
 from llm_errors.evidence import Classification
-from llm_errors.extract.adk import EMPTY_CODES, LlmResponseReader
+from llm_errors.extract.adk import EMPTY_CODES, LlmResponseReader, is_call_limit, model_of, provider_of
 from llm_errors.extract.answer import Answer
-from llm_errors.instrument.adapters.adk import provider_of
 from llm_errors.recovery import adk_telemetry
 from llm_errors.safety import quietly
 from llm_errors.taxonomy import ErrorClass
@@ -46,18 +45,18 @@ class _Call:
 
 @dataclass
 class _Run:
-    """What is known of one invocation: each agent's model call, and the verdict that awaits its event."""
+    """The state of one invocation: each agent's current model call, and the classification for its next event."""
 
     calls: dict[str, _Call] = field(default_factory=dict)
     verdicts: dict[str, Classification] = field(default_factory=dict)
 
 
 class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
-    """Records failures of models in session state, and with `substitute` answers in their place.
+    """Writes failures of models into the session state. With `substitute`, it also replaces failures by a text.
 
-    `refusal_text` stands for blocked prompts and answers, `degraded_text` for RATE_LIMITED, SERVER, TRANSPORT and
-    TIMEOUT. Everything else, AUTH, NOT_FOUND and BAD_REQUEST above all, is raised as it is. `telemetry` counts calls
-    and failures where `LLMErrorsInstrumentor` is not active; where it is, it has counted them already.
+    `refusal_text` replaces blocked prompts and answers, `degraded_text` replaces RATE_LIMITED, SERVER, TRANSPORT and TIMEOUT.
+    Other errors, above all AUTH, NOT_FOUND and BAD_REQUEST, are raised unchanged. `telemetry` counts calls and failures if
+    `LLMErrorsInstrumentor` is not active; if it is, it counts them itself.
     """
 
     def __init__(
@@ -83,21 +82,21 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
         quietly("adk_plugin", None, self._begin, callback_context, llm_request)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> LlmResponse | None:
-        """Judge an answer; in place of one that is blocked or broken, the text for it."""
+        """Classify an answer, and return a text that replaces it if it failed and is to be replaced."""
         return quietly("adk_plugin", None, self._answered, callback_context, llm_response)
 
     async def on_model_error_callback(
         self, *, callback_context: Any, llm_request: Any, error: Exception
     ) -> LlmResponse | None:
-        """Judge a raised error; in place of one that the user can only wait out, the text for it."""
+        """Classify a raised error, and return a text that replaces it if the user can only wait."""
         return quietly("adk_plugin", None, self._raised, callback_context, error)
 
     async def on_agent_error_callback(self, *, agent: Any, callback_context: Any, error: Exception) -> None:
-        """A spent call limit is raised before any model is called: this is the first callback that sees it."""
+        """Record that the call limit is reached. ADK raises this before it calls a model, so no other callback sees it."""
         quietly("adk_plugin", None, self._agent_failed, callback_context, agent, error)
 
     async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
-        """Write the verdict into the event's state delta, the one way that stores it for every kind of failure."""
+        """Write the class into the state delta of the event. No other way stores it for every kind of failure."""
         quietly("adk_plugin", None, self._event, event)
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
@@ -108,7 +107,7 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
         """Forget the run."""
         self._runs.pop(invocation_context.invocation_id, None)
 
-    # --- what they do -----------------------------------------------------------------------------------------------
+    # --- what the callbacks do --------------------------------------------------------------------------------------
 
     def _run(self, invocation_id: str) -> _Run:
         return self._runs.setdefault(invocation_id, _Run())
@@ -122,7 +121,7 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
             return None
         run = self._run(context.invocation_id)
         answer = _READER.whole(response)
-        # Whether an answer is empty ADK says on the event: in a stream only it knows which response is the last.
+        # ADK reports an empty answer on the event, because only ADK knows which response of a stream is the last.
         if answer.suspicion is None or "empty" in answer.suspicion.facts:
             self._tell(run, context.agent_name, Answer())
             return None
@@ -147,13 +146,12 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
         return LlmResponse(content=said, custom_metadata={self._state_key: verdict.error_class.value})
 
     def _agent_failed(self, context: Any, agent: Any, error: Exception) -> None:
-        refused = adk_telemetry.ADK.refused(agent, error)
-        verdict = classify(error) if refused is not None else None
-        if refused is None or verdict is None:
+        verdict = classify(error) if is_call_limit(error) else None
+        if verdict is None:
             return
         self._run(context.invocation_id).verdicts[context.agent_name] = verdict
         if self._telemetry is not None:
-            self._telemetry.refused(refused, error)
+            self._telemetry.refused(model_of(agent), error)
 
     def _event(self, event: Any) -> None:
         run = self._runs.get(event.invocation_id)
@@ -173,7 +171,7 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
         return decide(answer.suspicion)
 
     def _tell(self, run: _Run, agent: str, outcome: Answer | Exception) -> None:
-        """Count the call with its first outcome; of a later one only a failure is news."""
+        """Record the first outcome of the call as a call. Later outcomes are recorded only if they are failures."""
         call = run.calls.setdefault(agent, _Call("", perf_counter()))
         if self._telemetry is not None:
             self._telemetry.ended(call.model, call.started, outcome, call.told)

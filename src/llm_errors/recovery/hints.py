@@ -1,6 +1,6 @@
-"""Which wait the provider asked for, if any: headers, attribute, body, and last the words of the message.
+"""Finds the wait that a provider asked for: in the headers, an attribute, the body, and last in the text of the message.
 
-An invalid hint of one source falls through to the next. Zero is a hint: come back at once. Standard library only.
+If the hint of one source is invalid, the next one is read. Zero is valid and means an immediate retry. Standard library only.
 """
 
 import re
@@ -27,7 +27,7 @@ _NUMERAL: Final = re.compile(r"\d{1,12}(?:\.\d{1,12})?")
 
 
 def wait_asked_for(failure: Any, *, cap: float) -> float | None:
-    """Seconds, at most `cap`, or None. A better source of an inner exception outranks a worse one of the outer."""
+    """Seconds, at most `cap`, or None. The order of the sources counts more than the order of the chained exceptions."""
     links = causes.chain(failure) if isinstance(failure, BaseException) else [failure]
     for source in _SOURCES:
         for link in links:
@@ -38,9 +38,9 @@ def wait_asked_for(failure: Any, *, cap: float) -> float | None:
 
 
 def in_text(text: str) -> float | None:
-    """The first valid wait in seconds that the words ask for ("try again in 1m30s").
+    """The first valid wait in a text, in seconds, for example from "try again in 1m30s".
 
-    A number with a sign, or with other words between it and its unit, is none.
+    A number with a sign is not a wait, nor is a number that is separated from its unit by other words.
     """
     for match in _HINT.finditer(text[:TEXT_LIMIT]):
         seconds = retry_after.bounded(sum(_parts(match["wait"])), retry_after.ABSURD)
@@ -81,7 +81,7 @@ def _attribute(link: Any) -> float | None:
 
 
 def _body(link: Any) -> float | None:
-    """What the readers found; headers and attribute, which they look at too, have been asked before."""
+    """The wait that the readers of answers find. They also read the headers and the attribute, which were checked before."""
     if isinstance(link, BaseException):
         return exceptions.read(link).retry_after
     return retry_after.bounded(field(field(link, "error"), "retry_after"))
@@ -97,7 +97,7 @@ def _message(link: Any) -> float | None:
 
 
 def plain_text(failure: Any) -> str:
-    """The bounded text of an exception; empty for anything else, and where its own `__str__` fails."""
+    """The text of an exception, up to a limit; empty for anything else, and if its `__str__` raises."""
     if not isinstance(failure, BaseException):
         return ""
     try:

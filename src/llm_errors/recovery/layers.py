@@ -1,7 +1,7 @@
-"""Is there a second retry layer? SDKs retry by themselves; a retry around them multiplies attempts and hides waits.
+"""Warns about a second retry layer: SDKs retry by themselves, and a retry around them multiplies the attempts.
 
-Three retries around an SDK that makes three attempts send up to twelve requests at a provider that is down. One layer
-is enough: switch the SDK's off (`max_retries=0`) where this package retries. Standard library only; no SDK is imported.
+Three retries around an SDK that makes three attempts send up to twelve requests. One layer is enough: switch the retries of
+the SDK off (`max_retries=0`) if llm-errors advises them. Standard library only; no SDK is imported.
 """
 
 import logging
@@ -17,11 +17,11 @@ _COUNT_HEADER: Final = "x-stainless-retry-count"
 
 
 class SecondRetryLayerWarning(UserWarning):
-    """The SDK below retries too."""
+    """The SDK retries too."""
 
 
 def sdk_retries(client: Any) -> int:
-    """How many retries an SDK's client makes by itself, as far as it says: OpenAI's family, google-genai, botocore."""
+    """How many retries a client makes by itself. Readable for OpenAI and similar SDKs, google-genai and botocore; else 0."""
     own = number(field(client, "max_retries"))
     if own is not None:
         return max(own, 0)
@@ -41,7 +41,7 @@ def _botocore_retries(retries: Any) -> int:
 
 
 def warn_of_second_layer(*clients: Any, stacklevel: int = 2) -> None:
-    """Warn, in the caller's name, of every client that retries by itself."""
+    """Warn about every client that retries by itself. The warning points to the line of the caller."""
     for client in clients:
         retries = sdk_retries(client)
         if retries:
@@ -54,7 +54,7 @@ def warn_of_second_layer(*clients: Any, stacklevel: int = 2) -> None:
 
 
 def retried_below(failure: Any) -> int:
-    """How many retries the SDK had made by itself before this failure reached us, as far as its request says."""
+    """How many retries the SDK had made before it raised this failure, as far as the request shows it."""
     links = causes.chain(failure) if isinstance(failure, BaseException) else []
     for link in links:
         request = field(link, "request") or field(field(link, "response"), "request")
@@ -65,7 +65,7 @@ def retried_below(failure: Any) -> int:
 
 
 def log_second_layer(failure: Any) -> bool:
-    """Log it if the failure shows a second layer; whether it does."""
+    """Log a warning if the failure shows a second retry layer, and return whether it does."""
     count = retried_below(failure)
     if count:
         _LOG.warning(

@@ -1,7 +1,7 @@
-"""What to do about one failed call: retry or not, when, and what to change before. Pure; it decides, it does nothing.
+"""Decides what to do about one failed call: whether and when to retry, and what to change before. It only decides.
 
-The class and reason of `classify` decide first. Everything here follows from them by one table of categories, so that
-two failures of one class and reason never get different advice.
+`classify` decides class and reason. A table maps them to a category, and all advice follows from the category, so that
+two failures with the same class and reason never get different advice.
 """
 
 import random as _random
@@ -30,7 +30,7 @@ KINDS: Final = (
     "unknown",
 )
 COMPRESS_TO: Final = 0.7
-"""The share of the context limit that a compressed prompt may fill: the answer needs room too."""
+"""The share of the context limit that a compressed prompt may use. The rest is for the answer."""
 MAX_RETRIES: Final = 3
 
 _CATEGORY: Final = {
@@ -88,9 +88,9 @@ class RecoveryPlan:
     """Advice on one failed call.
 
     `category` is one of `CATEGORIES`, `kind` one of `KINDS`. `backoff_seconds` is the wait before the retry (0 when
-    there is none). `compress_to_tokens` is the size to compress the prompt to, where sizes are known. `user_message`
-    can be shown to anyone: it names no provider, model, key or cause. `error_class` and `reason` are what all of it
-    follows from; None and empty if nothing failed, or the caller cancelled.
+    there is none). `compress_to_tokens` is the size to compress the prompt to, if the sizes are known. `user_message`
+    can be shown to anyone: it names no provider, model, key or cause. All advice follows from `error_class` and `reason`.
+    They are None and empty if nothing failed, or if the caller cancelled the call.
     """
 
     category: str
@@ -129,10 +129,10 @@ def plan(
 
     `attempt` is the number of the attempt that failed, from 1, over all models and credentials; at most `max_retries`
     retries follow the first (0 disables). `fallbacks` is how many other models there are to fall back to. After
-    `max_retries` + `fallbacks` attempts nothing more is advised: no retry, other model, credential or compression.
-    `partial_output` says that a part of the answer has reached the user: then nothing is retried. Two failures are
-    worth one retry only, each with a repair: an overflowing context (compress) and a broken tool call (ask again).
-    `repaired` says whether that one was made; when it is not told, every attempt but the first counts as repaired.
+    `max_retries` + `fallbacks` attempts the advice is to stop. `partial_output` tells that a part of the answer has reached
+    the user; then nothing is retried. Two failures are retried only once, and only after a repair: a context overflow
+    (compress the prompt) and a broken tool call (ask the model again). `repaired` tells whether this retry was made. If it
+    is None, every attempt except the first counts as repaired.
     """
     found = verdict.judge(
         failure,
@@ -184,7 +184,7 @@ def _category(found: Classification) -> str:
     if _overflows(found):
         return "context_overflow"
     if found.error_class is _E.CALL_BUDGET and found.retryable:
-        return "rate_limit"  # the provider says when the budget is filled again
+        return "rate_limit"  # the provider tells when the quota is available again
     return _CATEGORY[found.error_class]
 
 
@@ -202,14 +202,14 @@ def _kind(found: Classification) -> str:
 
 
 def _falls_back(found: Classification, category: str) -> bool:
-    """Another model helps where the provider is in trouble, or where this model's limit will not pass today."""
+    """Whether another model helps: if the provider has an outage, or a limit of this model lasts for the day."""
     return category == "overloaded" or (category == "rate_limit" and not found.retryable and not found.partial_output)
 
 
 def _wait(failure: Any, *, base: float, attempt: int, cap: float, random: Callable[[], float]) -> float:
-    """As the provider asks, exactly; else by the category's own backoff.
+    """The wait that the provider asks for, or else the backoff of the category.
 
-    Without a base delay there is nothing to wait for.
+    A category without a base delay needs no wait.
     """
     if not base:
         return 0.0
@@ -218,6 +218,6 @@ def _wait(failure: Any, *, base: float, attempt: int, cap: float, random: Callab
 
 
 def _target(prompt_tokens: int | None, context_length: int | None) -> int | None:
-    """70 % of the limit; of the prompt itself if that is smaller, for it did not fit."""
+    """70 % of the limit, or of the size of the prompt if that is smaller than the limit."""
     sizes = [s for s in (prompt_tokens, context_length) if s is not None and s > 0]
     return int(min(sizes) * COMPRESS_TO) if sizes else None

@@ -1,14 +1,15 @@
-"""A drop-in for `praisonaiagents.llm.error_classifier.classify_llm_error`: the same call, the same fields, our verdict.
+"""Replaces `praisonaiagents.llm.error_classifier.classify_llm_error`: same parameters and fields, advice of llm-errors.
 
-praisonaiagents is not imported. Where the advice differs from its documented behaviour, and why:
+praisonaiagents is not imported. The advice differs from its documented behaviour in these points:
 
-- unknown errors are not retried: nobody knows what a second attempt does;
-- the jitter never lifts a wait above the cap;
-- a Retry-After of 0 is obeyed, milliseconds are milliseconds, and no base delay is added to what the provider asks for;
-- text decides nothing but a bare 400: "500 tokens" in a message is no server error;
-- a spent quota (429 `insufficient_quota`) and a content block are permanent, not a rate limit and a model error;
-- network errors that it calls permanent (DNS, a connection dropped midway) are `overloaded`;
-- an overflowing context is retried once, and no failure more than three times by default;
+- unknown errors are not retried, because the effect of a second attempt is unknown;
+- the jitter never makes a wait longer than the cap;
+- a Retry-After of 0 means an immediate retry, milliseconds are read as such, and no base delay is added to the wait that the
+  provider asks for;
+- the text of a message only counts for a 400 without a body: "500 tokens" in a message is no server error;
+- an exhausted quota (429 `insufficient_quota`) and blocked content are permanent, not a rate limit and a model error;
+- some network errors that are permanent there (DNS, a connection that drops during an answer) are `overloaded` here;
+- a context overflow is retried once, and no failure more than three times by default;
 - `user_message` names neither provider nor model.
 """
 
@@ -20,7 +21,7 @@ from llm_errors.recovery.plan import plan
 
 @dataclass
 class LLMErrorClassification:
-    """The fields of praisonaiagents' result, in its order."""
+    """The fields of praisonaiagents' result, in the same order."""
 
     error_category: str
     is_retryable: bool
@@ -40,7 +41,7 @@ def classify_llm_error(
     context_length: int = 0,
     retry_depth: int = 0,
 ) -> LLMErrorClassification:
-    """The advice on `exc` in praisonaiagents' terms; `retry_depth` counts the retries made so far, from 0."""
+    """The advice about `exc` in the fields of praisonaiagents. `retry_depth` is the number of retries made so far."""
     advice = plan(
         exc,
         provider=provider,

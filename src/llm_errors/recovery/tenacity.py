@@ -1,4 +1,4 @@
-"""Strategies for tenacity: it does the retrying, the plan says whether, when, and what to change first.
+"""Strategies for tenacity. tenacity retries; the plan decides whether and when, and what to change before.
 
     from tenacity import retry
     from llm_errors.recovery.tenacity import llm_retry
@@ -6,9 +6,10 @@
     @retry(**llm_retry(provider="openai", model="gpt-5", clients=[client]))
     def ask(prompt): ...
 
-Works for functions and coroutine functions. One retry layer is enough: switch the SDK's own off (`max_retries=0`), for
-which `clients` are checked. Hooks repair what a plain retry cannot cure; each gets the plan and tenacity's retry state,
-and returns True if it has changed something, for instance `state.kwargs["model"]`. Needs the extra `tenacity`.
+This works for functions and coroutine functions. One retry layer is enough: switch the retries of the SDK off
+(`max_retries=0`). `llm_retry` warns about each of the `clients` that still retries. Hooks repair what a plain retry cannot.
+Each hook receives the plan and tenacity's retry state, and returns True if it has changed something, for example
+`state.kwargs["model"]`. This module needs the extra `tenacity`.
 """
 
 import inspect
@@ -37,12 +38,12 @@ _PROGRESS = "llm_progress"
 
 @dataclass(frozen=True)
 class LlmPolicy:
-    """What the strategies of one retried function share.
+    """The settings that the strategies of one retried function share.
 
-    `max_retries` bounds the retries of one model under one credential, and how often `rotate` and `fallback` are asked;
-    0 switches everything off. `compress` is called at most once per call. `results` says whether returned answers are
-    read too: a failure inside an answer is retried like a raised one. `partial_output` tells, from the retry state,
-    whether a part of the answer has reached the user; then nothing is retried.
+    `max_retries` is the maximum number of retries with one model and one credential, and also the maximum number of calls
+    of `rotate` and of `fallback`; 0 switches everything off. `compress` is called at most once per call. If `results` is
+    true, returned answers are read too, and a failure inside an answer is retried like a raised one. `partial_output` tells
+    from the retry state whether a part of the answer has reached the user; then nothing is retried.
     """
 
     provider: str = ""
@@ -57,7 +58,7 @@ class LlmPolicy:
     partial_output: Callable[[RetryCallState], bool] | None = None
 
     def plan(self, state: RetryCallState) -> RecoveryPlan:
-        """The plan for the attempt that has just ended, made once."""
+        """The plan for the attempt that has just ended. It is created once per attempt."""
         progress = _progress(state)
         if progress.attempt != state.attempt_number:
             progress.attempt = state.attempt_number
@@ -89,7 +90,7 @@ class LlmPolicy:
         return outcome.result() if self.results else None
 
     def action(self, state: RetryCallState) -> str:
-        """What comes next: retry, stop, or one of the hooks."""
+        """The next step: retry, stop, or one of the hooks."""
         advice, done = self.plan(state), _progress(state).done
         if advice.error_class is None or self.max_retries < 1:
             return STOP
@@ -113,18 +114,18 @@ class LlmPolicy:
 
 @dataclass
 class _Progress:
-    """What has been done about one call; kept on tenacity's state of that call."""
+    """What was done about one call. It is an attribute of tenacity's state of that call."""
 
     attempt: int = 0
     plan: RecoveryPlan = field(default_factory=lambda: plan(None))
     restarted_at: int = 0
-    """The attempt after which the count began anew, with another credential or model."""
+    """The attempt after which the credential or the model was changed. Attempts are counted from there."""
     done: list[str] = field(default_factory=list)
     repaired: bool = False
     warned: bool = False
 
     def taken(self, action: str, state: RetryCallState) -> bool:
-        """Note an action that leads to a further attempt."""
+        """Note an action that leads to another attempt."""
         self.done.append(action)
         self.repaired = action != RETRY
         if action in (ROTATE, FALLBACK):
@@ -141,13 +142,13 @@ def _progress(state: RetryCallState) -> _Progress:
 
 
 class retry_if_llm_retryable(retry_base):  # type: ignore[misc]  # noqa: N801 - tenacity's own style for strategies
-    """Retry what the plan calls retryable, or what a hook has repaired."""
+    """Retry if the failure is retryable according to the plan, or if a hook has repaired something."""
 
     def __init__(self, policy: LlmPolicy | None = None, **settings: Any) -> None:
         self.policy = policy or LlmPolicy(**settings)
 
     def __call__(self, retry_state: RetryCallState) -> bool:
-        """Whether there is a next attempt; a hook, if one is due, has run then."""
+        """Whether to make another attempt. This calls the hook of the action, if there is one."""
         action = self.policy.action(retry_state)
         hook = self.policy.hook(action)
         if hook is not None:
@@ -159,13 +160,13 @@ class retry_if_llm_retryable(retry_base):  # type: ignore[misc]  # noqa: N801 - 
 
 
 class async_retry_if_llm_retryable(async_retry_base):  # type: ignore[misc]  # noqa: N801 - tenacity's own style
-    """The same for coroutine functions whose hooks are coroutine functions (plain ones are fine too)."""
+    """The same for coroutine functions. Hooks may be coroutine functions or plain functions."""
 
     def __init__(self, policy: LlmPolicy | None = None, **settings: Any) -> None:
         self.policy = policy or LlmPolicy(**settings)
 
     async def __call__(self, retry_state: RetryCallState) -> bool:
-        """Whether there is a next attempt; a hook, if one is due, has been awaited then."""
+        """Whether to make another attempt. This awaits the hook of the action, if there is one."""
         action = self.policy.action(retry_state)
         hook = self.policy.hook(action)
         if hook is not None:
@@ -177,7 +178,7 @@ class async_retry_if_llm_retryable(async_retry_base):  # type: ignore[misc]  # n
 
 
 class wait_llm(wait_base):  # type: ignore[misc]  # noqa: N801 - tenacity's own style for strategies
-    """Wait as the provider asks, else by the backoff of the plan; not at all after a repair."""
+    """Wait as long as the provider asks, or else for the backoff of the plan. After a repair, do not wait."""
 
     def __init__(self, policy: LlmPolicy | None = None, **settings: Any) -> None:
         self.policy = policy or LlmPolicy(**settings)
@@ -194,15 +195,15 @@ class stop_after_llm_retries(stop_base):  # type: ignore[misc]  # noqa: N801 - t
         self.policy = policy or LlmPolicy(**settings)
 
     def __call__(self, retry_state: RetryCallState) -> bool:
-        """Whether the retries are used up."""
+        """Whether there are no retries left."""
         return bool(retry_state.attempt_number - _progress(retry_state).restarted_at > self.policy.max_retries)
 
 
 def llm_retry(*, clients: Iterable[Any] = (), **settings: Any) -> dict[str, Any]:
-    """Keywords for `tenacity.retry`, `Retrying` and `AsyncRetrying`; `settings` are the fields of `LlmPolicy`.
+    """Keywords for `tenacity.retry`, `Retrying` and `AsyncRetrying`. `settings` are the fields of `LlmPolicy`.
 
-    The last failure is re-raised as it is, a last answer is returned. `clients` that retry by themselves are warned
-    about.
+    After the last attempt, its exception is raised unchanged or its answer is returned. A warning is issued for each of the
+    `clients` that retries by itself.
     """
     policy = LlmPolicy(**settings)
     warn_of_second_layer(*clients)
@@ -219,12 +220,12 @@ def llm_retry(*, clients: Iterable[Any] = (), **settings: Any) -> dict[str, Any]
 
 
 def _last_outcome(state: RetryCallState) -> Any:
-    """The last answer, or its exception raised as it is."""
+    """Return the last answer, or raise the last exception unchanged."""
     return state.outcome.result() if state.outcome is not None else None
 
 
 def _guarded(hook: Hook, advice: RecoveryPlan, state: RetryCallState) -> bool:
-    """Whether a hook repaired something. One that raises has not; the failure that it was to cure stays the news."""
+    """Whether a hook repaired something. If it raises, it has not, and the original failure is what the caller gets."""
     try:
         return hook(advice, state) is True
     except Exception:  # noqa: BLE001 - the application's own code; its error must not replace the provider's

@@ -1,8 +1,8 @@
-"""Which class and reason the advice follows from: `classify` first, then what only an application can add.
+"""Decides the class and the reason for the advice: by `classify`, and by names that count only if an application asks.
 
-The instrumentation sees provider calls alone, so a name like `RateLimitError` of an unknown package proves nothing
-there. An application that asks for advice says itself that a model call failed: then the name along the MRO counts,
-and the text of a bare 400 may refine it. Standard library only; no SDK is imported.
+If `classify` sees a class name such as `RateLimitError` from an unknown package, the name proves nothing. But an application
+that asks for advice states that a model call has failed. Then the class names along the MRO count, and the text of a 400
+without a body. Standard library only; no SDK is imported.
 """
 
 from dataclasses import replace
@@ -35,15 +35,14 @@ NAMES: Final = {
     "ConnectTimeout": (_E.TIMEOUT, "connect"),
     "ReadTimeout": (_E.TIMEOUT, "read"),
 }
-"""Class names that mean the same in every SDK. They count only where neither code, status nor a known package
-decides."""
+"""Class names that mean the same in every SDK. They count only if no code, no status and no known package decides."""
 
 _WRAPPERS: Final = frozenset(("APIConnectionError", "APITimeoutError", "InternalServerError"))
-"""Names under which SDKs wrap whatever was raised inside them: a foreign cause behind them is no network error."""
+"""Class names with which SDKs wrap any error raised inside them. If the cause is foreign, it is not a network error."""
 
 
 def provider_name(given: str) -> str:
-    """The convention's `gen_ai.provider.name` for a provider under any name it is usually given."""
+    """The value of `gen_ai.provider.name` in the GenAI conventions, for any usual name of the provider."""
     known = providers.provider(given)
     return given.strip().lower() if known is None else known.name
 
@@ -56,10 +55,10 @@ def judge(
     prompt_tokens: int | None = None,
     context_length: int | None = None,
 ) -> Classification | None:
-    """The verdict the advice follows from; None if nothing failed."""
+    """The classification for the advice, or None if nothing failed."""
     if isinstance(failure, Classification):
         return replace(failure, partial_output=True, retryable=False) if partial_output else failure
-    # OpenAI's dialect is the one that unknown servers speak.
+    # Unknown servers usually speak OpenAI's dialect.
     found = classify(failure, provider=provider_name(provider) or "openai", partial_output=partial_output)
     if found is None:
         return None
@@ -97,7 +96,7 @@ def _named(name: str, found: Classification) -> Classification:
 
 
 def _by_text(failure: Any, provider: str, found: Classification) -> Classification:
-    """A bare 400 of an exception that keeps no body: the same anchored rows, over its own text."""
+    """The reason of a 400 without a body, from the text of the exception by the rules for messages."""
     text = hints.plain_text(failure)
     if found.message or not text:
         return found

@@ -19,7 +19,7 @@ TOKEN_BUCKETS = tuple(4**n for n in range(14))
 """In tokens, 1 to 67,108,864, as the GenAI conventions recommend for `gen_ai.client.token.usage`."""
 
 _NOBODY = trace.set_span_in_context(trace.INVALID_SPAN, Context())
-"""A context without a span, so that no exemplar is offered. OpenTelemetry replaces an empty context with the current one."""
+"""A context without a span, so that no exemplar is offered. OpenTelemetry treats an empty context as the current one."""
 
 
 class Durations:
@@ -32,7 +32,7 @@ class Durations:
         self._offered: set[int] = set()
 
     def context(self, seconds: float, span: Span | None, context: Context | None) -> Context | None:
-        """The context to record a duration in: the call's, or one without a span if the bucket has an exemplar already."""
+        """The context in which to record a duration: that of the call, or one without a span if the bucket has an exemplar."""
         bucket = bisect_left(BUCKETS, seconds)
         if bucket in self._offered:
             return _NOBODY

@@ -24,14 +24,14 @@ RETRIES = Counted(
     semconv.RETRIES, "{retry}", "Failed attempts that the SDK's own retry hid.", (*_CALL, semconv.ERROR_CLASS)
 )
 COUNTERS = (CALLS, ERRORS, RETRIES)
-"""What is counted of calls."""
+"""The counters of calls, with their attributes."""
 
 
 class Metrics:
-    """The package's instruments.
+    """The instruments of llm-errors.
 
     `observable` selects observable counters for calls, errors and retries. It is true only for a MeterProvider of the
-    OpenTelemetry SDK, which asks for each sum once per collection. All three counters are of the same kind, so that a
+    OpenTelemetry SDK, which reads each sum once per collection. All three counters are of the same kind, so that a
     temporality preference treats them the same way.
     """
 

@@ -38,14 +38,14 @@ _LATE = (
     ("openinference.instrumentation.mistralai", re.compile("")),
     ("openinference.instrumentation.bedrock", re.compile(r"bedrock\.(?:converse|invoke_model)$")),
 )  # fmt: skip
-"""Instrumentations that say only at the end of a span that it is one of a model call: the beginning of the scope, and the
+"""Instrumentations that set the attributes of a model call only when they end its span: the beginning of their scope, and the
 names of these spans."""
 _LAZY = {"llama-index-core": "llama_index."}
 """Frameworks that send the request of a stream with its first chunk: the distribution, and the beginning of their modules."""
 _FRAMES = 48
-"""How many callers of a call are looked at."""
+"""The maximum number of stack frames that are searched."""
 _REQUEST_TYPE = "llm.request.type"
-"""What OpenLLMetry sets instead of `gen_ai.operation.name` for some frameworks."""
+"""The attribute that OpenLLMetry sets instead of `gen_ai.operation.name` for some frameworks."""
 
 WITHOUT_DURATION = ("openinference.",)
 """Modules of instrumentors that do not record `gen_ai.client.operation.duration`."""
@@ -58,7 +58,7 @@ _NATIVE = "com.anthropic.sdk.python"
 _OPENINFERENCE_KIND = "openinference.span.kind"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _STANDS_ON = {"boto3": "botocore"}
-"""What peers name instead of the distribution that makes the calls."""
+"""Distributions that peers declare instead of the one that makes the calls."""
 
 
 def is_inference(span: Span, own_operation: str = "") -> bool:
@@ -82,7 +82,7 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
 
 
 def is_of_a_call(span: Span) -> bool:
-    """Whether the span represents a model call, of a peer or of llm-errors."""
+    """Whether the span represents a model call. It may be a span of a peer or of llm-errors."""
     return _scope(span) == semconv.SCOPE or is_inference(span)
 
 
@@ -118,13 +118,13 @@ def _is_openlit(scope: str, span: Any) -> bool:
 
 
 def _tells_late(scope: str, span: Span) -> bool:
-    """Whether the name of a framework's span says that it is one of a model call."""
+    """Whether the name of a framework's span shows that it represents a model call."""
     names = next((names for start, names in _LATE if scope.startswith(start)), None)
     return names is not None and names.match(getattr(span, "name", "") or "") is not None
 
 
 def is_lazy_stream() -> bool:
-    """Whether a framework sends the request of a stream although its span, of a peer, is not current any more."""
+    """Whether a framework sends the request of a stream after its span, created by a peer, has stopped being current."""
     return any(active(distribution)[0] and _is_called_from(package) for distribution, package in _LAZY.items())
 
 
@@ -163,11 +163,11 @@ def active(distribution: str) -> tuple[bool, bool]:
 
 
 _KNOWN: dict[str, tuple[list[Any], list[Any]]] = {}
-"""By distribution: the instrumentor classes that were loaded, and those of them that may instrument it."""
+"""For each distribution: the instrumentor classes that were loaded, and which of them may instrument it."""
 
 
 def _may_instrument(cls: Any, distribution: str) -> bool:
-    """Whether a class may instrument the distribution. One without an instance may: its dependencies are not known yet."""
+    """Whether a class may instrument the distribution. Without an instance, its dependencies are unknown, so it may."""
     if cls.__module__.startswith("llm_errors."):
         return False
     if cls._instance is None or distribution in _instruments(cls):
@@ -182,5 +182,5 @@ def _instruments(cls: Any) -> frozenset[str]:
         wanted = cls._instance.instrumentation_dependencies()
         names = (m[0].lower().replace("_", "-") for w in wanted if (m := _NAME.match(w)))
         return frozenset(_STANDS_ON.get(name, name) for name in names)
-    except Exception:  # noqa: BLE001 - foreign code; a peer that raises counts as one that instruments nothing
+    except Exception:  # noqa: BLE001 - foreign code; if a peer raises, it instruments nothing
         return frozenset()

@@ -44,7 +44,7 @@ class Recorder:
         self._redaction = redact_credentials if settings.capture_message == FULL else redact
 
     def prepare(self) -> None:
-        """Load what the first failure needs. The application is importing an SDK, which takes longer."""
+        """Import what the first failure needs. At this time the application imports an SDK, which takes longer anyway."""
         prepare()
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
@@ -87,7 +87,7 @@ class Recorder:
         return decide(evidence, own=self._own_rules, messages=self._settings.message_rules, redaction=self._redaction)
 
     def _attributes(self, failure: Classification, ending: CallOutcome) -> dict[str, Any]:
-        """The `llm.error.*` attributes, which span and log record share."""
+        """The `llm.error.*` attributes of the span and of the log record."""
         written: dict[str, Any] = {
             semconv.ERROR_CLASS: failure.error_class.value,
             semconv.ERROR_REASON: failure.reason,

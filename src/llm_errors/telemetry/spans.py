@@ -1,4 +1,4 @@
-"""The span of a call: the current span of another instrumentation, or a new one; and what is written on it."""
+"""Finds or creates the span of a call, which may be the current span of another instrumentation, and writes attributes."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -28,7 +28,7 @@ class Scope:
 
     span: Span | None = None
     ambient: Span | None = None
-    """The span that was current, unless it records the call. If no span does, log records refer to this one."""
+    """The span that was current, unless it records the call itself. If no span does, log records refer to this one."""
     own = False
     measured = False
     """Whether another instrumentation records the duration of the call."""
@@ -39,7 +39,7 @@ class Scope:
     """Attributes of the enclosing span: the name of the agent and the id of the conversation."""
 
     def settled_context(self) -> Context | None:
-        """The context; for an adopted or ambient span it is created when it is first needed."""
+        """The context. For an adopted or ambient span it is created when it is first needed."""
         span = self.ambient if self.span is None else self.span
         if self.context is None and span is not None:
             self.context = trace.set_span_in_context(span)
@@ -92,9 +92,9 @@ class Spans:
         return scope
 
     def open_on(self, info: CallInfo, agent: Span | None, create: bool) -> Scope | None:
-        """The scope of a failure that a framework finds itself: on the span of the agent while that records.
+        """The scope of a failure that a framework detects: on the span of the agent while it is recording.
 
-        If there is none, a span is created only if `create` is true. Otherwise the failure is in metrics and log alone.
+        If there is none, a span is created only if `create` is true. Otherwise the failure appears only in metrics and logs.
         """
         current = trace.get_current_span()
         if agent is None or not agent.is_recording() or self._mode == "off":
@@ -139,7 +139,7 @@ def agent_span(scope: Scope | None = None) -> Span | None:
 
 
 def enclosing_span() -> Span | None:
-    """The current span, if it is none of a model call: it encloses the attempts of which one was successful."""
+    """The current span, unless it represents a model call. It encloses several attempts, of which one succeeded."""
     around = trace.get_current_span()
     return around if around.is_recording() and not peers.is_of_a_call(around) else None
 
@@ -166,7 +166,7 @@ def _beginning(info: CallInfo) -> tuple[str, dict[str, Value]]:
 
 
 def _around(enclosing: Span) -> dict[str, Value]:
-    """Agent and conversation of the span that is current when a call begins, so that failures can be searched by them."""
+    """Agent and conversation of the current span when a call begins, so that failures can be searched by them."""
     attributes = getattr(enclosing, "attributes", None)
     if not attributes:
         return {}
@@ -224,18 +224,18 @@ _FACTS = (
     semconv.RETRY_COUNT,
     semconv.OUTCOME,
 )
-"""Attributes of a created span, in the order of `facts`."""
+"""The attributes of a created span, in the order of `facts` below."""
 
 
 class _Adopted:
-    """State about adopted spans."""
+    """State that all adopted spans share."""
 
     any_failed = False
     """Whether a failure was ever written on an adopted span. Until then, no span needs to be checked for recovery."""
 
 
 def _annotate(span: Any, ending: CallOutcome, attributes: Mapping[str, Value], failure: Classification | None) -> None:
-    """Write on the adopted span. The last failure stays; a later success on the same span marks it as recovered."""
+    """Write on the adopted span. It keeps the last failure; a later success on the same span marks it as recovered."""
     if failure is None and not ending.retries and not _Adopted.any_failed:
         return
     if not span.is_recording():

@@ -25,13 +25,13 @@ class Count:
     __slots__ = ("_attributes", "_looks", "exemplar", "steps")
 
     def __init__(self, attributes: dict[str, str]) -> None:
-        # Reading the sum adds a step, which `_looks` subtracts.
+        # Reading the sum also advances the counter by one; `_looks` counts the reads, to subtract them.
         self.steps, self._looks = count(), count()
         self.exemplar: SpanContext | None = None
         self._attributes = attributes
 
     def offer(self, span: Span) -> None:
-        """The span of a counted call: keep it as the exemplar if it is sampled."""
+        """Keep the span of a counted call as the exemplar, if it is sampled and there is none yet."""
         context = span.get_span_context()
         if context.trace_flags.sampled:
             self.exemplar = context

@@ -1,4 +1,4 @@
-"""The adapters, a module per SDK family: which class serves a family, and an instance for every row of the table."""
+"""The adapters, one module per SDK family: the class for each family, and an instance for every row in `providers`."""
 
 from llm_errors.instrument.adapters.adk import GoogleAdk
 from llm_errors.instrument.adapters.ai21 import Ai21

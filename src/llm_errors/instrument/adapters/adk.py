@@ -5,14 +5,12 @@ knows: that `max_llm_calls` is reached (ADK then raises before it calls the mode
 that ADK itself finds empty.
 """
 
-import os
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from llm_errors import providers
 from llm_errors.call import CallInfo
-from llm_errors.extract.adk import LlmResponseReader
+from llm_errors.extract.adk import LlmResponseReader, is_call_limit, model_of, provider_of
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument.adapters.run_wrappers import Watched, async_steps
 from llm_errors.instrument.protocol import Adapter, Function, Target
@@ -21,24 +19,7 @@ from llm_errors.safety import quietly
 
 INVOKE_AGENT = "invoke_agent"
 _RUN = "run_async"
-OTHER_PROVIDER = "other"
 _READER = LlmResponseReader()
-_GEMINI_NAME = "gcp.gemini"
-_GEMINI = providers.provider(_GEMINI_NAME)
-_RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publishers", "tunedmodels"))
-
-
-def provider_of(model: str) -> str:
-    """The provider of a model, from its name in ADK or the prefix that LiteLLM uses."""
-    known = providers.provider_of_model(model) if model else _GEMINI
-    if known is not None and known.name == _GEMINI_NAME:
-        vertex = os.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower() in ("1", "true")
-        return "gcp.vertex_ai" if vertex else known.name
-    if known is not None:
-        return known.name
-    prefix, slash, _ = model.lower().partition("/")
-    named = slash and prefix and prefix not in _RESOURCES
-    return getattr(providers.provider(prefix), "name", prefix) if named else OTHER_PROVIDER
 
 
 class GoogleAdk(Adapter):
@@ -52,31 +33,25 @@ class GoogleAdk(Adapter):
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
         """The run whose budget is exhausted, if the exception says so; None for other exceptions."""
-        if type(exc).__name__ != "LlmCallsLimitExceededError":
+        if not is_call_limit(exc):
             return None
         agent = field(instance, "agent")
-        return self.facts(INVOKE_AGENT, _model_of(instance if agent is None else agent), False)
+        return self.facts(INVOKE_AGENT, model_of(instance if agent is None else agent), False)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """The model call behind a stream of responses, or the run around it. A live session is not a model call."""
         if target.attribute == _RUN:
-            return self.facts(INVOKE_AGENT, _model_of(field(args[0], "agent")), False)
+            return self.facts(INVOKE_AGENT, model_of(field(args[0], "agent")), False)
         context, request = args[0], args[1]
         config = field(context, "run_config")
         if field(config, "support_cfc"):
             return None
-        model = text(field(request, "model"), 256) or _model_of(field(context, "agent"))
+        model = text(field(request, "model"), 256) or model_of(field(context, "agent"))
         return self.facts("generate_content", model, text(field(config, "streaming_mode")) == "sse")
 
     def facts(self, operation: str, model: str, stream: bool) -> CallInfo:
         """Build the CallInfo of a framework call."""
         return self.info(operation=operation, model=model, stream=stream, provider=provider_of(model), reader=_READER)
-
-
-def _model_of(agent: Any) -> str:
-    """The model of an agent: a name, or an object that has one."""
-    model = field(agent, "model")
-    return text(model, 256) if isinstance(model, str) else text(field(model, "model"), 256)
 
 
 def _limit(edge: Edge, original: Function) -> Function:

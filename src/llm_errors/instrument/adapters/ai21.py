@@ -1,4 +1,4 @@
-"""ai21: chat completions; the retries of its HTTP client are bound when the client is made."""
+"""ai21: chat completions. Its HTTP client binds the retry function when the client is created."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ _CHAT, _HTTP = "ai21.clients.studio.resources.chat", "ai21.http_client"
 
 
 class Ai21(Methods):
-    """The adapter of ai21's clients, also of those for Azure, Bedrock and Vertex."""
+    """The adapter of ai21's clients, including those for Azure, Bedrock and Vertex."""
 
     methods = (
         Method(f"{_CHAT}.chat_completions", "ChatCompletions", "create", Kind.CALL, "chat", results.CHAT, place=1),
@@ -43,14 +43,14 @@ class Ai21(Methods):
         return field(field(instance, "_client"), "_base_url")
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, or a stream."""
+        """Judge an answer, or follow a stream."""
         if is_stream(result):
             follow(call, result)
         else:
             call.judge(result)
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """The SDK's error has no headers, and a part of a stream that is an error is only invalid to it."""
+        """Evidence with the headers, which the SDK's error lacks, or from an error in a stream, which the SDK finds invalid."""
         if "ai21.AI21APIError" in names and response is not None:
             found = exceptions.read(exc, self.row.dialect, call.info.provider, call.ambient)
             whole = exceptions.of_response(response, self.row.dialect, call.info.provider)
@@ -63,6 +63,6 @@ class Ai21(Methods):
 
 
 def _told(exc: Any) -> Any:
-    """The error object that was no chunk, from the input of the validation."""
+    """The error object that arrived as a chunk, from the input of the failed validation."""
     given = (field(entry, "input") for entry in items(exc.errors())[:4])
     return next((told for one in given if is_object(one) and (told := told_error(one)) is not None), None)

@@ -1,4 +1,4 @@
-"""aleph-alpha-client: one method per API; its errors are Python's own, with the status and the body as arguments."""
+"""aleph-alpha-client: one method per API. It raises built-in exceptions, with the status and the body as arguments."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,16 +26,16 @@ _STREAMS = (("complete_with_streaming", "text_completion"), ("chat_with_streamin
 
 
 class AlephAlpha(Methods):
-    """The adapter of the clients. Embeddings in batches call one of these methods for each batch."""
+    """The adapter of the clients. Batch embeddings call one of these methods for each batch."""
 
-    only_models = False  # some of the modules to patch belong to an HTTP or cloud library that others import, too
+    only_models = False  # applications import the patched HTTP or cloud library for other purposes too
 
     methods = (
         *(
             Method(_MODULE, owner, name, kind, operation, reader, False, 1)
             for owner, kind in (("Client", Kind.CALL), ("AsyncClient", Kind.ASYNC_CALL))
             for name, operation, reader in _APIS
-            if (owner, name) != ("AsyncClient", "embeddings")  # only the plain client has it
+            if (owner, name) != ("AsyncClient", "embeddings")  # only the synchronous client has it
         ),
         *(Method(_MODULE, "AsyncClient", name, stepping, operation, ALEPH, True, 1) for name, operation in _STREAMS),
     )
@@ -45,11 +45,11 @@ class AlephAlpha(Methods):
     )
 
     def url(self, instance: Any, kwargs: dict[str, Any]) -> Any:
-        """The host of the client, which is a URL."""
+        """The address of the client: its attribute `host` contains a URL."""
         return field(instance, "host")
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """From the arguments of the error."""
+        """Evidence from the arguments of the error."""
         status = number(exc.args[0]) if len(exc.args) == 2 else None
         if status is None or not isinstance(exc.args[1], str) or isinstance(exc, ConnectionError):
             return None

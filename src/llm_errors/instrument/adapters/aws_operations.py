@@ -1,4 +1,4 @@
-"""Which operations of AWS are model calls: by service and name, with what names the model and what reads the answer."""
+"""The operations of AWS services that are model calls, each with the parameter for the model and the reader of the answer."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,21 +18,21 @@ class Api(NamedTuple):
     """`gen_ai.operation.name`."""
     reader: Reader
     names: str
-    """The parameter that names the model, or what stands in for one."""
+    """The parameter that contains the model, or a substitute such as an agent."""
     holds: str = ""
-    """Where the answer holds an event stream, or a body to be read."""
+    """The field of the answer with an event stream or a body, if there is one."""
     stream: bool = False
     provider: str = "aws.bedrock"
 
     def model(self, given: Any) -> str:
-        """The model that a call's parameters name: of an ARN, what stands behind the last slash."""
+        """The model in the parameters of a call. Of an ARN, only the part after the last slash."""
         if self.names == "modelArn":
             how = field(given, "retrieveAndGenerateConfiguration")
             given = field(how, "knowledgeBaseConfiguration", "externalSourcesConfiguration")
         return text(field(given, self.names)).rpartition("/")[2][:256] if self.names else ""
 
     def reader_for(self, given: Any) -> Reader:
-        """The reader of an answer to these parameters: they tell whether a guardrail was asked about a prompt."""
+        """The reader for the answer. It depends on whether a guardrail checks a prompt or an output."""
         return _PROMPT if self.reader is _OUTPUT and field(given, "source") == "INPUT" else self.reader
 
 
@@ -64,4 +64,4 @@ APIS: dict[str, Api] = {
     "InvokeEndpointAsync": _sagemaker(_ACCEPTED, "EndpointName"),
     "InvokeEndpointWithResponseStream": _sagemaker(_INVOKE, "EndpointName", "Body", True),
 }
-"""By the operation's name, which no two of these services share."""
+"""The operations by their name, which is unique among these services."""

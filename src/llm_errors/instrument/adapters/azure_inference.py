@@ -1,4 +1,4 @@
-"""azure-ai-inference: chat completions and embeddings of Azure's models, whole, and as streams with steps of their own."""
+"""azure-ai-inference: chat completions and embeddings of Azure's models. Its streams have a `__next__` of their own."""
 
 import sys
 from typing import Any
@@ -27,7 +27,7 @@ _CLIENTS = (
 class AzureInference(Methods):
     """The adapter of azure-ai-inference's clients."""
 
-    only_models = False  # some of the modules to patch belong to an HTTP or cloud library that others import, too
+    only_models = False  # applications import the patched HTTP or cloud library for other purposes too
 
     methods = tuple(
         Method(module, owner, name, kind, operation, reader)
@@ -44,7 +44,7 @@ class AzureInference(Methods):
     )
 
     def model(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Of the call, of a body that is given as a whole, or of the client; many endpoints have one model only."""
+        """The model of the call, of a given request body, or of the client. Many endpoints have only one model."""
         body = args[0] if args else kwargs.get("body")
         return kwargs.get("model") or field(body, "model") or field(instance, "_model")
 
@@ -53,14 +53,14 @@ class AzureInference(Methods):
         return field(field(instance, "_config"), "endpoint")
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, or a stream."""
+        """Judge an answer, or follow a stream."""
         if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
             steps.begin(call, result)
         else:
             call.judge(result)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
-        """From the failed response, or else from the network error that the SDK is handling."""
+        """Evidence from the failed response, or else from the network error that the SDK is handling."""
         response, raised = field(kwargs.get("response"), "http_response"), sys.exc_info()[1]
         if response is not None:
             return exceptions.of_response(response, self.row.dialect, call.info.provider)

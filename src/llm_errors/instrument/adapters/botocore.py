@@ -1,7 +1,7 @@
-"""botocore, and aiobotocore alike: one method makes the calls of every AWS service, and another one makes each attempt.
+"""botocore and aiobotocore: one method makes the calls of every AWS service, and another one makes each attempt.
 
-An operation that is not in the table is left alone at once. An attempt returns its failure instead of raising it. An event
-stream raises its errors where it parses its events; any other body is read by the application, and we look at what it reads.
+An operation that is not in the table is ignored immediately. An attempt returns its failure instead of raising it. An event
+stream raises its errors when it parses an event. The application reads any other body, and its reads are observed.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from llm_errors.instrument.tap import JsonBody, tap_reads
 
 
 class Botocore(Adapter):
-    """The adapter of one of the two packages."""
+    """The adapter of botocore or of aiobotocore."""
 
     only_models = False
 
@@ -31,7 +31,7 @@ class Botocore(Adapter):
         return self.row.package != "botocore"
 
     def targets(self) -> Iterator[Target]:
-        """Call and attempt, what reads a body, and what can be closed. aiobotocore's streams inherit their `close`."""
+        """The methods for a call, for an attempt, for reading a body and for closing. aiobotocore's streams inherit `close`."""
         own, asynchronous = self.row.package, self._asynchronous
         prefix = "Aio" if asynchronous else ""
         call, attempt = (Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT) if asynchronous else (Kind.CALL, Kind.ATTEMPT)
@@ -45,7 +45,7 @@ class Botocore(Adapter):
             yield Target(f"{own}.eventstream", "EventStream", "close", Kind.CLOSE)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A model call is an operation of the table, of the service that has it there."""
+        """A model call is an operation in the table, if it belongs to the service named there."""
         api = APIS.get(args[0] if args else kwargs.get("operation_name", ""))
         if api is None or instance.meta.service_model.service_name != api.service:
             return None
@@ -62,11 +62,11 @@ class Botocore(Adapter):
         )
 
     def is_of(self, call: Invocation, target: Target, instance: Any) -> bool:
-        """Attempts are those of the client's own endpoint: another client may renew the credentials meanwhile."""
+        """Attempts belong to the call if they are made by its client. Another client may renew the credentials meanwhile."""
         return field(call.instance, "_endpoint") is instance
 
     def attempt_returned(self, call: Invocation, result: Any) -> BaseException | Evidence | None:
-        """A pair: the HTTP response with what was parsed of it, and the exception that came instead."""
+        """Read the pair that an attempt returns: the HTTP response with the parsed answer, or else an exception."""
         answer, failure = result
         if answer is None:
             return failure if isinstance(failure, BaseException) else None
@@ -86,7 +86,7 @@ class Botocore(Adapter):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, an event stream, or a body that the application reads."""
+        """Judge an answer, follow an event stream, or observe a body that the application reads."""
         holds = APIS[call.args[0] if call.args else call.kwargs["operation_name"]].holds
         held = field(result, holds) if holds else None
         if held is None:
@@ -102,17 +102,17 @@ class Botocore(Adapter):
             if hasattr(raw, "__dict__"):
                 call.share_finalizer(held, raw)
                 tap_reads(call, raw)
-        else:  # what a stub holds
+        else:  # a test stub
             call.settle(Answer())
 
     def part(self, call: Invocation, result: Any) -> None:
-        """The application has read a piece of a body. What lies below botocore's is looked at where it reads itself."""
+        """The application has read a piece of a body. A raw body below botocore's is observed by `tap_reads` instead."""
         if self._asynchronous:
             call.took(result)
 
 
 def follow(call: Invocation, stream: Any) -> None:
-    """Look at a stream's parsed events: a twin parses them, and raises its errors, inside what the stream iterates over."""
+    """Observe the parsed events of a stream. The stream then iterates over a copy of itself, which parses them and raises."""
     twin = copy(stream)
     asynchronous = hasattr(stream, "__aiter__")
     stream._event_generator = call.follow_async(aiter(twin)) if asynchronous else call.follow(iter(twin))

@@ -1,4 +1,4 @@
-"""claude-agent-sdk: its process calls the models, and only messages come out. Each query is one call, `invoke_agent`."""
+"""claude-agent-sdk: a child process calls the models and sends messages only. Each query is one call, `invoke_agent`."""
 
 import os
 from collections.abc import AsyncGenerator, Iterator
@@ -15,11 +15,11 @@ from llm_errors.safety import quietly
 
 _READER = MessagesOfQuery()
 _CLOUDS: Final = {"CLAUDE_CODE_USE_BEDROCK": "aws.bedrock", "CLAUDE_CODE_USE_VERTEX": "gcp.vertex_ai"}
-"""Variables that make the process call another provider."""
+"""Environment variables that make the process call another provider."""
 
 
 class ClaudeAgent(Adapter):
-    """The adapter of the function `query` and of the client, which both pass messages on."""
+    """The adapter of the function `query` and of the client."""
 
     def targets(self) -> Iterator[Target]:
         """The generators that pass the messages of the process to the application."""
@@ -27,7 +27,7 @@ class ClaudeAgent(Adapter):
         yield Target("claude_agent_sdk.client", "ClaudeSDKClient", "receive_messages", _messages)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The query. Its options are those of the client, or an argument."""
+        """The query. Its options are an argument, or those of the client."""
         options = kwargs.get("options") or field(instance, "options") or next(iter(args[1:2]), None)
         environment = {**os.environ, **(field(options, "env") or {})}
         provider = next((p for name, p in _CLOUDS.items() if environment.get(name) in ("1", "true")), "")
@@ -36,7 +36,7 @@ class ClaudeAgent(Adapter):
 
 
 class _Queries:
-    """The queries of one stream of messages, one after the other. Nothing of them stays in the context."""
+    """The queries in one stream of messages, one after the other. No context variable stays set."""
 
     def __init__(self, edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._patched, self._args, self._kwargs = edge, args, kwargs
@@ -54,7 +54,7 @@ class _Queries:
         return self._call if self._call is not None and self._call.unsettled else None
 
     def took(self, message: Any) -> None:
-        """A message was received. One after a result is of the next query."""
+        """A message was received. The first message after a result belongs to the next query."""
         if self._call is not None and not self._call.unsettled:
             self.begin()
         if self._open is None:

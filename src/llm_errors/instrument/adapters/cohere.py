@@ -1,5 +1,7 @@
-"""cohere: the raw clients of both API versions see the parsed answer and the typed exception; retries happen below
-them. A stream is a context manager of the raw client. The plain clients enter it at the first step of a generator.
+"""cohere: the raw clients of both API versions return the parsed answer or raise the typed exception.
+
+Retries happen below them. A stream is a context manager of the raw client. The plain clients enter it at the first step of
+a generator.
 """
 
 import sys
@@ -51,7 +53,7 @@ class Cohere(Adapter):
     """The adapter of cohere's raw clients."""
 
     def targets(self) -> Iterator[Target]:
-        """The raw clients' methods, and the computation of the wait between two attempts."""
+        """The methods of the raw clients, and the function that computes the wait between two attempts."""
         for module, client, methods in _CLIENTS:
             for method in methods.split():
                 call, async_call = _STREAM if method.endswith("_stream") else _WHOLE
@@ -79,7 +81,7 @@ class Cohere(Adapter):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, or the stream in its response."""
+        """Judge an answer, or follow the stream in its response."""
         if not call.info.stream:
             call.judge(result.data)
             return
@@ -101,7 +103,7 @@ class Cohere(Adapter):
 
 
 def _cloud(wrapper: Any) -> str:
-    """The AWS service that answers, if the client signs its requests for AWS: a hook of the SDK holds its name."""
+    """The AWS service that answers, if the client signs its requests for AWS. A hook of the SDK contains its name."""
     hooks = field(field(field(wrapper, "httpx_client"), "httpx_client"), "event_hooks")
     for hook in field(hooks, "request") or ():
         if field(hook, "__module__") == "cohere.aws_client":

@@ -1,4 +1,4 @@
-"""dashscope: one request object sends every request over HTTP; it returns failures, or a generator of a stream's parts."""
+"""dashscope: a request object sends every HTTP request. It returns an answer, a failure, or a generator of a stream."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ OPERATIONS = (
     ("asr", "transcription"),
     ("tts", "speech"),
 )
-"""A part of the path behind `services` -> operation. All other services generate images and videos."""
+"""Part of the path after `services` -> operation. All other services generate images and videos."""
 
 
 def _streams(request: Any, *args: Any, **kwargs: Any) -> bool:
@@ -32,7 +32,7 @@ def _streams(request: Any, *args: Any, **kwargs: Any) -> bool:
 
 
 def _sent(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function that sends a request, and once more over a new connection if the first one was closed."""
+    """The wrapper of the function that sends a request. It sends it again if the connection was closed."""
 
     def wrapper(send: Function) -> Any:
         call = edge.active(())
@@ -71,7 +71,7 @@ class Dashscope(Adapter):
     """The adapter of dashscope."""
 
     def targets(self) -> Iterator[Target]:
-        """The request object's methods, what they send with, and the function that makes the object or refuses to."""
+        """The methods of the request object, the functions that send, and the function that creates the object."""
         yield Target(_HTTP, "HttpRequest", "call", lazy_when(_streams))
         yield Target(_HTTP, "HttpRequest", "aio_call", lazy_when_async(_streams))
         yield Target(_HTTP, "", "_send_with_retry", _sent, optional=True)
@@ -80,7 +80,7 @@ class Dashscope(Adapter):
             yield Target("dashscope.client.base_api", "", name, refusal, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A POST to a service. Files, jobs that are polled, assistants and fine-tuning are no model calls."""
+        """A model call is a POST to a service. Files, polled jobs, assistants and fine-tuning are not model calls."""
         url = text(field(instance, "url"))
         if field(instance, "method") != "POST" or _SERVICES not in url:
             return None
@@ -102,6 +102,6 @@ class Dashscope(Adapter):
         )
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A call without a key, or refused while its request is made, of which the model is the first argument."""
+        """A call without a key, or one that is refused when its request object is created. The model is the first argument."""
         is_own = any(name.startswith("dashscope.") for name in causes.names(exc))
         return self._info("", text(instance, 256)) if is_own else None

@@ -1,7 +1,7 @@
-"""Agent frameworks: their limits, and model answers that they cannot use. Only the framework knows of these.
+"""Agent frameworks: limits that they enforce, and model answers that they cannot use. Only the framework detects these.
 
-The model calls themselves are reported by the adapters of the SDKs below. Each row says which function of a framework runs
-model calls or shows a limit, and the exceptions that count.
+The adapters of the SDKs report the model calls themselves. Each row names a function of a framework that runs model calls
+or enforces a limit, and the exceptions that count.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ class _NoReader:
     """A framework's run is judged by its exceptions; its result is not read."""
 
     def whole(self, result: Any) -> Answer:
-        """Nothing is wrong with it."""
+        """The result is never a failure."""
         return Answer()
 
     def chunks(self) -> Chunks:
@@ -66,7 +66,7 @@ _OFF_THE_SCHEMA = "OutputParserException ValidationError"
 
 
 def _always(fact: str) -> Callable[[Any, Any], str]:
-    """Always this fact, because the patched function runs only if the limit is reached."""
+    """A function that always returns this fact, because the patched function runs only if the limit is reached."""
     return lambda _, __: fact
 
 
@@ -120,12 +120,12 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("agents.run:start_streaming", async_run, _AGENTS_LIMITS, "ModelBehaviorError"),
         _row("agents.run_internal.run_loop:get_response_with_retry", async_run),
         _row("agents.run_internal.run_loop:stream_response_with_retry", async_steps),
-        # It is created in every run that reaches the limit, even if the application's error handler replaces it.
+        # The exception is created in every run that reaches the limit, even if the application's error handler replaces it.
         _row("agents.exceptions:MaxTurnsExceeded.__init__", constructed, "MaxTurnsExceeded", elsewhere=("agents.result",)),
     ),
     "pydantic-ai": (
         _row("pydantic_ai.run:AgentRun.next", async_step, "UsageLimitExceeded", "UnexpectedModelBehavior"),
-        # A stream is read outside of the steps of its run.
+        # The application reads a stream outside of `AgentRun.next`.
         _row("pydantic_ai.usage:UsageLimits.check_before_request", check, "UsageLimitExceeded"),
         _row("pydantic_ai.usage:UsageLimits.check_before_tool_call", check, "UsageLimitExceeded"),
         _row("pydantic_ai.usage:UsageLimits.check_tokens", check, "UsageLimitExceeded"),
@@ -137,7 +137,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("instructor.v2.core.patch:retry_async_v2", async_run, "", "InstructorRetryException"),
     ),
     "langchain-core": (
-        # In these functions the span of the agent is current. In those that they call, the model call's may be.
+        # In these functions the span of the agent is current. In functions called by them, the span of the model call may be.
         _row("langchain_core.language_models.chat_models:BaseChatModel.invoke", run),
         _row("langchain_core.language_models.chat_models:BaseChatModel.ainvoke", async_run),
         _row("langchain_core.language_models.chat_models:BaseChatModel.stream", steps),
@@ -165,7 +165,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
     ),
     "smolagents": (
         _row("smolagents.agents:MultiStepAgent._run_stream", steps),
-        # It is recorded as the last step of a run, and not raised.
+        # The exception is recorded as the last step of a run, and not raised.
         _row("smolagents.utils:AgentMaxStepsError.__init__", constructed, "AgentMaxStepsError"),
     ),
     "haystack": (
@@ -226,14 +226,14 @@ class Framework(Adapter):
         yield from TABLE[self.row.name]
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The run. Its model is that of the agent, which is the object of the method or its first argument."""
+        """The run, with the model of its agent. The agent is the object of the method or its first argument."""
         model = next(
             (m for agent in (instance, *args[:1], kwargs.get("starting_agent")) if (m := _model_of(agent))), ""
         )
         return self.info(operation=INVOKE_AGENT, model=model, provider=_provider_of(model), reader=_NoReader())
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """The class alone decides. The text of a framework's exception may repeat what a user or a model wrote."""
+        """Evidence from the class only, because the text of the exception may repeat what a user or a model wrote."""
         names = causes.names(exc)
         limit = any(name.rpartition(".")[2] in _LIMITS for name in names)
         facts = frameworks.facts(exc, names) or frozenset(() if limit else ("off_the_schema",))

@@ -1,4 +1,4 @@
-"""Google's generated clients: those below google-generativeai and the model classes of vertexai, over gRPC and REST."""
+"""Google's generated clients, over gRPC and REST. google-generativeai and the model classes of vertexai call them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ METHODS: dict[str, tuple[str, Reader]] = {
     "batch_embed_contents": ("embeddings", results.RESULTS),
     "predict": ("generate_content", results.RESULTS),
 }
-"""Method -> operation and reader. A client has some of them."""
+"""Method -> operation and reader. Each client has some of these methods."""
 _SERVICES = {
     "google.ai.generativelanguage": (("v1beta", "v1"), "generative_service", "GenerativeService"),
     "google.cloud.aiplatform": (("v1", "v1beta1"), "prediction_service", "PredictionService"),
@@ -33,7 +33,7 @@ _SERVICES = {
 
 
 def _retried(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function that decides on a failed attempt: it raises, or returns before the next one."""
+    """The wrapper of the function that is called after a failed attempt. It raises, or returns if there is another attempt."""
 
     def observe(exc: Any) -> None:
         call = edge.active(())
@@ -51,10 +51,10 @@ def _retried(edge: Edge, original: Function) -> Function:
 class Gapic(Adapter):
     """The adapter of the generated clients of one API."""
 
-    only_models = False  # some of the modules to patch belong to an HTTP or cloud library that others import, too
+    only_models = False  # applications import the patched HTTP or cloud library for other purposes too
 
     def targets(self) -> Iterator[Target]:
-        """The methods of the clients, sync and async; the decision on retries; the steps of streams."""
+        """The methods of the clients, sync and async; the function that decides about retries; the steps of streams."""
         versions, module, service = _SERVICES[self.row.package]
         for version in versions:
             path = f"{self.row.package}_{version}.services.{module}"
@@ -67,7 +67,7 @@ class Gapic(Adapter):
         yield Target("google.api_core.rest_streaming", "ResponseIterator", "__next__", steps.step, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The request is an object or a dict; its fields may be arguments instead."""
+        """The request is an object or a dict. Its fields can also be passed as arguments."""
         operation, reader = METHODS[target.attribute]
         request = args[0] if args else kwargs.get("request")
         named = field(request, "model", "endpoint") or kwargs.get("model") or kwargs.get("endpoint")
@@ -84,7 +84,7 @@ class Gapic(Adapter):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, or a stream: a sync one is observed at its steps, an async one in the generator that it is read with."""
+        """Judge an answer, or follow a stream: a sync one in its `__next__`, an async one in the generator that reads it."""
         if not call.info.stream:
             call.judge(result)
         elif hasattr(result, "_wrapped_aiter"):

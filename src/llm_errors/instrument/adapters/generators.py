@@ -1,7 +1,6 @@
-"""Wrappers for functions that return a whole answer, or with `stream` a generator.
+"""Wrappers for functions that return a whole answer, or a generator if a stream is requested.
 
-A lazy generator sends the request at its first step, where the call begins. One that is dropped before its first step
-is not a call.
+A lazy generator sends the request at its first step, where the call begins. If it is dropped before, no call is counted.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -19,7 +18,7 @@ def _asked(*args: Any, **kwargs: Any) -> bool:
 
 
 def lazy_when(streams: Callable[..., bool]) -> Wrap:
-    """The wrapper of a plain function. `streams` says from the arguments whether it returns a generator."""
+    """The wrapper of a plain function. `streams` decides from the arguments whether it returns a generator."""
 
     def wrap(edge: Edge, original: Function) -> Function:
         whole, streamed = WRAPPERS[Kind.CALL](edge, original), WRAPPERS[Kind.GENERATOR](edge, original)
@@ -84,9 +83,10 @@ async def _after(first: list[Any], rest: Any) -> AsyncIterator[Any]:
 
 
 def eager_when(streams: Callable[..., bool]) -> Wrap:
-    """The wrapper of a plain function that sends its request at once. `streams` says whether it returns a generator.
+    """The wrapper of a plain function that sends its request when it is called.
 
-    The generator keeps neither the client nor the arguments alive: an SDK may end a stream with its client.
+    `streams` decides from the arguments whether it returns a generator. The generator references neither the client nor the
+    arguments, because an SDK may close a stream when its client is garbage-collected.
     """
 
     def wrap(edge: Edge, original: Function) -> Function:

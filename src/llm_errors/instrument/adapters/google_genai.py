@@ -150,6 +150,6 @@ class GoogleGenai(Adapter):
         return None if info is None else (info._replace(model=None, background=False), answer)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A call with arguments that the SDK refuses: unknown to the selected API, or of a wrong type."""
+        """A call with arguments that the SDK refuses because the selected API does not know them or their type is wrong."""
         model = text(field(given[0] if given else None, "model"), 256)
         return self._info(instance, f"{model}:generateContent")

@@ -32,7 +32,7 @@ _TURN = "turn"
 
 
 class GoogleLive(Adapter):
-    """The adapter of Live sessions, and of sessions that make music, which have no turns and are calls as a whole."""
+    """The adapter of Live sessions. A session that generates music has no turns, and is one call."""
 
     def targets(self) -> Iterator[Target]:
         """The context managers that connect, and the methods of a session that receive, send and close."""
@@ -46,7 +46,7 @@ class GoogleLive(Adapter):
         yield Target(_LIVE, "AsyncSession", "send_client_content", sends_async, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The session of a model. The path in front of its name is left out, as in other calls of the SDK."""
+        """The session, with the name of its model. The path before the name is removed, as in other calls of the SDK."""
         client = field(instance, "_api_client")
         url = field(field(client, "_http_options"), "base_url")
         host, port = split_address(url) if isinstance(url, str) else (None, None)
@@ -61,7 +61,7 @@ class GoogleLive(Adapter):
         )
 
     def received(self, session: Session, event: Any) -> None:
-        """Pass a message to the running turn. A turn begins when it is asked for, or with the first part of an answer."""
+        """Pass a message to the running turn. A turn begins when it is requested, or with the first part of an answer."""
         content = getattr(event, "server_content", None)
         if not session.answers:
             wanted = content is not None and (gives(content) or (session.asked and is_complete(content)))

@@ -1,6 +1,4 @@
-"""huggingface_hub: one method of the inference client sends every request and returns the body, or the lines of a
-stream.
-"""
+"""huggingface_hub: one method of the inference client sends every request and returns the body or the lines of a stream."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +23,7 @@ TASKS: dict[str, tuple[str, Reader]] = {
     "feature-extraction": ("embeddings", _MEDIA),
     "automatic-speech-recognition": ("transcription", _MEDIA),
 }
-"""Task -> operation and reader. Any other task is an operation of the same name, with results of no common shape."""
+"""Task -> operation and reader. Any other task is an operation of the same name; its results have various shapes."""
 
 
 class HuggingFace(Adapter):
@@ -39,7 +37,7 @@ class HuggingFace(Adapter):
         )
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model is that of the request. It may be the client's own address instead."""
+        """The model of the request. It is unknown if the request has a URL in its place."""
         request = args[0] if args else kwargs.get("request_parameters")
         task = text(field(request, "task"), 64)
         operation, reader = TASKS.get(task) or (task.replace("-", "_") or "chat", _MEDIA)
@@ -56,7 +54,7 @@ class HuggingFace(Adapter):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """The body of an answer: text, or media that is small enough to be an error."""
+        """Judge the body of an answer. Media is only checked for an error if it is small."""
         if call.info.stream:
             return
         if call.info.reader is _MEDIA and (len(result) > _ERROR_SIZE or result[:64].lstrip()[:1] not in (b"{", b"<")):

@@ -1,9 +1,9 @@
-"""litellm: its functions around the SDK calls or the HTTP requests that they make. Router and proxy call these functions.
+"""litellm: the functions that call an SDK or send an HTTP request. Router and proxy call these functions too.
 
-For some providers litellm calls an SDK, whose adapter reports the call. For the others it sends the request itself, and the
-function of litellm is the call. Which of the two happened is known when the function returns, so the call is reported then.
-Functions are patched inside litellm's decorator, which retries, falls back and answers from a cache: each attempt is one
-call, an answer from the cache is none.
+For some providers litellm calls an SDK, and the adapter of that SDK reports the call. For the others it sends the request
+itself, and this adapter reports the call. Which of the two happened is known only when the function returns, so the call is
+reported then. The functions are patched inside litellm's decorator, which retries, falls back, and answers from a cache.
+Therefore each attempt is one call, and an answer from the cache is not a call.
 """
 
 from collections.abc import Coroutine, Iterator
@@ -39,7 +39,7 @@ from llm_errors.safety import quietly
 
 
 class Api(NamedTuple):
-    """A function of litellm that is a model call, with an async twin whose name begins with `a`."""
+    """A function of litellm that is a model call. The name of its async twin begins with `a`."""
 
     module: str
     name: str
@@ -75,7 +75,7 @@ _STREAMS = (
 _FOLLOWED = frozenset(name for _, name, _, _ in _STREAMS)
 _HTTP = "litellm.llms.custom_httpx.http_handler"
 _BEGUN = "_llm_errors_begun"
-"""The attribute of litellm's record of a call that says that the call was observed: true if an attempt failed."""
+"""The attribute that is added to litellm's record of an observed call. Its value is true if an attempt has failed."""
 _METADATA = ("metadata", "litellm_metadata")
 
 
@@ -83,7 +83,7 @@ class LiteLlm(Adapter):
     """The adapter of litellm."""
 
     def targets(self) -> Iterator[Target]:
-        """The functions, the HTTP handlers below them, the streams that they return, and the record of a refused call."""
+        """The functions, the HTTP handlers that they call, the streams that they return, and the failure handler."""
         for api in APIS:
             yield Target(api.module, "", api.name, model_call, undecorated=True)
             yield Target(api.module, "", f"a{api.name}", model_call_async, undecorated=True)
@@ -101,7 +101,7 @@ class LiteLlm(Adapter):
         yield Target("litellm.litellm_core_utils.litellm_logging", "Logging", "failure_handler", refusal, optional=True)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """An error inside a stream: litellm's exception tells its message only, and a status that it made up."""
+        """Evidence from an error inside a stream. litellm's exception has only its message, and an invented status."""
         kind = text(field(call.chunks, "error"), 64)
         if not kind:
             return None
@@ -109,7 +109,7 @@ class LiteLlm(Adapter):
         return replace(read, status=None, codes=tuple(dict.fromkeys((kind, *read.codes))))
 
     def told(self, api: Api, record: Any, model: str, stream: bool, url: str) -> CallInfo:
-        """The CallInfo of a call, from litellm's record of it if the call came so far, else from the model's name."""
+        """The CallInfo of a call, from litellm's record of the call if there is one, or else from the model's name."""
         named, _, rest = model.partition("/")
         vendor = _vendor(record) or (named if rest else "")
         known = providers.provider(vendor)
@@ -130,32 +130,32 @@ class LiteLlm(Adapter):
 
 
 def _vendor(record: Any) -> str:
-    """litellm's name of the provider, which it finds out early in a call."""
+    """litellm's name of the provider, which it determines early in a call."""
     return text(field(field(record, "model_call_details"), "custom_llm_provider"), 64)
 
 
 class Requests(NestedCalls):
-    """What happens inside one call of litellm: SDK calls, and the HTTP requests of litellm itself."""
+    """The SDK calls and HTTP requests inside one call of litellm."""
 
     __slots__ = ("_record", "entered", "native", "response", "twin", "url")
 
     def __init__(self, twin: str, record: Any) -> None:
         super().__init__()
         self.twin, self._record = twin, record
-        """The function that the async function calls to prepare its request. It is no call of its own."""
+        """The synchronous function that the async function calls to prepare its request. It is not a separate call."""
         self.entered = False
         self.url = ""
         self.response: Any = None
         self.native: NativeFinish | None = None
 
     def enters(self, name: str) -> bool:
-        """Whether a function that begins is the twin of this call. A second one is a call of its own."""
+        """Whether a function that begins is the twin of this call. A second one is a separate call."""
         enters = name == self.twin and not self.entered
         self.entered = self.entered or enters
         return enters
 
     def named(self, info: CallInfo) -> CallInfo:
-        """An SDK call is part of a call of litellm, which knows whose host it is if nobody else does."""
+        """The CallInfo of an SDK call. litellm knows the provider of a host that is unknown otherwise."""
         vendor = "" if providers.provider_of_host(info.address, info.port) else _vendor(self._record)
         known = providers.provider(vendor)
         provider = known.name if known is not None else vendor
@@ -166,7 +166,7 @@ class Requests(NestedCalls):
         self.url = text(kwargs["url"] if "url" in kwargs else args[1])
 
     def answered(self, response: Any) -> None:
-        """The response is there. A stream is observed while it is read."""
+        """The response has arrived. A stream is observed while it is read."""
         self.response = response
         self.native = None
         if exceptions.loaded(response) is None:
@@ -202,29 +202,29 @@ class ModelCall:
 
     @classmethod
     def begin(cls, edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "ModelCall | None":
-        """The call that begins, or None if an async call of litellm only prepares its request."""
+        """The call that begins. None if this is an async function's preparation of its request."""
         around, name = NESTED.get(), edge.target.attribute
         if not edge.patcher.active or (isinstance(around, Requests) and around.enters(name)):
             return None
         return cls(edge, _BY_NAME[name], args, kwargs)
 
     def returned(self, result: Any) -> None:
-        """The function returned an answer or a stream, or a coroutine that its async twin awaits.
+        """The function returned an answer, a stream, or a coroutine that its async twin awaits.
 
-        If an SDK was called, it has reported the call. If an attempt before this one failed, the span around both attempts
-        says that the failure is handled.
+        If an SDK was called, its adapter has reported the call. If an earlier attempt failed, the span around both attempts
+        is marked as recovered.
         """
         if isinstance(result, Coroutine):
             return
         failed = self.requests.failed if self.requests.began else self._report(result)
         recorder = self._observed.recorder
-        # A stream may still fail.
+        # A stream may still fail, so it does not recover anything yet.
         span = recorder.enclosing_span() if self._replaces and not failed and not self._stream else None
         if span is not None:
             recorder.recovered(span, True)
 
     def _report(self, result: Any) -> bool:
-        """Report what litellm itself received; whether it is a failure."""
+        """Report what litellm itself received, and return whether it is a failure."""
         call, failed = self._late(), False
         if call is None:
             return failed
@@ -232,7 +232,7 @@ class ModelCall:
             if not _FOLLOWED.isdisjoint(c.__name__ for c in type(result).__mro__):
                 self._follow(call, result)
             elif hasattr(result, "__next__") or hasattr(result, "__anext__"):
-                call.settle(Answer())  # a stream of an unknown class: it began, and more is not seen
+                call.settle(Answer())  # a stream of an unknown class: only its beginning is observed
             else:
                 answer = self._answer(result, call.info.dialect)
                 failed = answer.suspicion is not None
@@ -285,7 +285,7 @@ class ModelCall:
         vars(stream)[FINALIZER] = FollowedStream(call, requests)
 
     def _unusable(self, exc: BaseException, dialect: str) -> Evidence | None:
-        """Evidence from a successful response of which litellm could make no answer; None for any other failure."""
+        """Evidence from a successful response that litellm could not convert into an answer. None for any other failure."""
         body = exceptions.loaded(self.requests.response) if self.requests.response is not None else None
         chain = tuple(causes.names(link) for link in causes.chain(exc))
         if body is None or any(map(causes.is_transport, chain)):
@@ -295,14 +295,14 @@ class ModelCall:
 
 
 def _follows_a_failure(record: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether an attempt replaces one that failed: by litellm's record of the call, or by what a router tells it."""
+    """Whether an attempt replaces a failed one, according to litellm's record of the call or to the router's arguments."""
     if kwargs.get("fallback_depth") or (record is not None and vars(record).get(_BEGUN)):
         return True
     return any(bool(field(kwargs.get(name), "previous_models")) for name in _METADATA)
 
 
 def model_call(edge: Edge, original: Function) -> Function:
-    """The wrapper of a function."""
+    """The wrapper of a function of litellm that is a model call."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = quietly("begin", None, ModelCall.begin, edge, args, kwargs)
@@ -323,7 +323,7 @@ def model_call(edge: Edge, original: Function) -> Function:
 
 
 def model_call_async(edge: Edge, original: Function) -> Function:
-    """The wrapper of a coroutine function."""
+    """The same for a coroutine function."""
 
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = quietly("begin", None, ModelCall.begin, edge, args, kwargs)
@@ -374,7 +374,7 @@ def request_async(edge: Edge, original: Function) -> Function:
 
 
 def refusal(edge: Edge, original: Function) -> Function:
-    """The wrapper of the method that litellm calls for every failure: budgets and guardrails refuse a call before it begins."""
+    """The wrapper of the method that litellm calls for every failure, also if a budget or a guardrail refuses a call."""
 
     def refused(record: Any, exc: BaseException) -> None:
         api = _BY_NAME.get(text(field(record, "call_type"), 64))

@@ -1,6 +1,6 @@
-"""The streams of litellm, observed in the methods that return their chunks: their classes are known to applications.
+"""The streams of litellm. They are observed in the methods of their classes, because applications check for these classes.
 
-The request of a stream may be sent with its first chunk.
+The request of a stream may be sent only when its first chunk is read.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from llm_errors.safety import quietly
 
 
 class FollowedStream(StreamFinalizer):
-    """The finalizer of a stream, with what happens inside its call."""
+    """The finalizer of a stream, with the SDK calls and requests inside its call."""
 
     __slots__ = ("requests",)
 

@@ -1,4 +1,4 @@
-"""SDKs whose public methods are the model calls: each lists its methods in a table, and says where model and address are."""
+"""The base of adapters for SDKs with a method per API: each adapter has a table of methods, and finds model and address."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ from llm_errors.providers import provider_of_host
 
 
 class Method(NamedTuple):
-    """A method that is a model call: where it is, how it behaves, its operation, and what reads its answer."""
+    """A method that is a model call: its place and kind, its operation, and the reader of its answer."""
 
     module: str
     owner: str
@@ -27,24 +27,24 @@ class Method(NamedTuple):
     operation: str
     reader: Reader
     streams: bool | None = None
-    """Whether it always or never returns a stream. None: its argument `stream` decides."""
+    """Whether the method always (True) or never (False) returns a stream. None: its argument `stream` decides."""
     place: int | None = None
-    """The position of the model among the arguments, if it need not be a keyword."""
+    """The position of the model among the arguments, if it can be positional."""
 
 
 _UNREADABLE = (
     *("json.JSONDecodeError", "pydantic_core.ValidationError", "pydantic.ValidationError", "builtins.AttributeError"),
     *("builtins.KeyError", "builtins.TypeError"),
 )
-"""What SDKs raise over a body that is no answer."""
+"""The exceptions that SDKs raise for a body that is not an answer."""
 
 
 class Methods(Adapter):
-    """The adapter of one of these SDKs. A subclass has the table, and overrides what differs."""
+    """The adapter of one of these SDKs. A subclass has the table, and overrides methods."""
 
     methods: tuple[Method, ...] = ()
     others: tuple[Target, ...] = ()
-    """Functions to patch beside the methods: attempts, retries, steps and ends of streams."""
+    """Other functions to patch: attempts, retries, and the steps and ends of streams."""
 
     def targets(self) -> Iterable[Target]:
         """The methods, and the other functions."""
@@ -55,7 +55,7 @@ class Methods(Adapter):
         return {(m.module, m.owner, m.name): m for m in self.methods}
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model call, from the table and from what the subclass finds in the client and in the arguments."""
+        """The model call. Operation and reader are in the table; the subclass finds the model and the address."""
         method = self._by_target[target.module, target.owner, target.attribute]
         host, port = address_of(self.url(instance, kwargs))
         return self.info(
@@ -81,21 +81,21 @@ class Methods(Adapter):
         return True
 
     def attempt_returned(self, call: Invocation, result: Any) -> Evidence | None:
-        """Keep a response until the SDK has made its object of it. If its status is an error, the SDK may retry."""
+        """Keep a response until the SDK has created its object. If the status is an error, the SDK may retry."""
         call.parsed = Received(result)
         status = number(field(result, "status_code", "status"))
         failed = status is not None and status >= _FAILED
         return exceptions.of_response(result, self.row.dialect, call.info.provider) if failed else None
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """What the subclass reads, or why the SDK could not make its object of the response."""
+        """Evidence from the subclass, or from a response for which the SDK could not create its object."""
         kept, call.parsed = call.parsed, NOTHING
         response = kept.response if type(kept) is Received else None
         found = self.told(call, exc, causes.names(exc), response)
         return None if found is None else replace(found, channel="thrown", provider=call.info.provider)
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """Evidence from the exception, its class names, and the last response. By default, from a body that is no answer."""
+        """Evidence from the exception, its class names, and the last response. By default, only from an unreadable body."""
         if response is None or not any(name in names for name in _UNREADABLE):
             return None
         body = exceptions.loaded(response)
@@ -118,6 +118,6 @@ _FAILED = 400
 
 
 def both(module: str, owner: str, name: str, operation: str, reader: Reader, **more: Any) -> Iterator[Method]:
-    """A method of a client class, and the same of its async twin, whose name begins with `Async`, in the same module."""
+    """A method of a client class and of its async twin, which is in the same module and has the prefix `Async`."""
     yield Method(module, owner, name, Kind.CALL, operation, reader, **more)
     yield Method(module, f"Async{owner}", name, Kind.ASYNC_CALL, operation, reader, **more)

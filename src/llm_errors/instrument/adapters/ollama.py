@@ -27,7 +27,7 @@ APIS: dict[str, tuple[str, Reader]] = {
 }
 """Path of a model call -> operation and reader.
 
-Pulling, listing and copying models are not model calls, nor is a web search.
+Pulling, listing and copying models are not model calls, and neither is a web search.
 """
 _UNREADABLE = frozenset(("json.JSONDecodeError", "pydantic_core.ValidationError"))
 """The exceptions that the SDK raises for a line that is not an answer."""
@@ -37,9 +37,7 @@ class Ollama(Adapter):
     """The adapter of ollama's clients."""
 
     def targets(self) -> Iterator[Target]:
-        """The method that sends a request, which module functions such as `ollama.chat` call too, and the method that
-        gets its response.
-        """
+        """The method of a call, which module functions such as `ollama.chat` use too, and the method of an attempt."""
         yield Target(_MODULE, "Client", "_request", lazy)
         yield Target(_MODULE, "AsyncClient", "_request", lazy_async)
         yield Target(_MODULE, "Client", "_request_raw", Kind.ATTEMPT, optional=True)
@@ -70,8 +68,10 @@ class Ollama(Adapter):
         judge(call, result)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence from the HTTP library's error, which has the whole response; the SDK's error, which replaces it, has
-        only a text and a status. An error line of a stream has no response, and the status -1.
+        """Evidence from the HTTP library's error, which has the whole response.
+
+        The SDK's error, which replaces it, has only a text and a status. An error in a line of a stream has no response, and
+        the status -1.
         """
         names = causes.names(exc)
         if "ollama.ResponseError" in names:

@@ -1,7 +1,7 @@
-"""openai's websockets: Realtime, the Responses API over a websocket, and the APIs that only translate or listen.
+"""openai's websockets: Realtime, the Responses API over a websocket, and the APIs that only translate or transcribe.
 
-The SDK has the same four classes for each API: a connection and its manager, sync and async. An event is made of a message by
-`parse_event`, whichever way the application receives it.
+The SDK has the same four classes for each API: a connection and its manager, sync and async. `parse_event` converts each
+message to an event, whichever way the application receives it.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ CHAT = "chat"
 
 
 class Api(NamedTuple):
-    """One API of the SDK: its module, the name of its connection class, and how its answers are read."""
+    """One API of the SDK: its module, the name of its connection class, and the reader of its answers."""
 
     module: str
     name: str
@@ -46,7 +46,7 @@ APIS = (
     Api("beta.realtime.realtime", "Realtime", results.REALTIME),
     Api("responses.responses", "Responses", results.RESPONSES),
     Api("beta.responses.responses", "Responses", results.RESPONSES),
-    # Sessions without responses of their own: they are calls as a whole.
+    # These sessions have no separate responses. A session is one call.
     Api("realtime.translations.translations", "Translations", results.REALTIME),
     Api("live.live", "Live", results.REALTIME),
     Api("live.sideband", "Sideband", results.REALTIME),
@@ -57,14 +57,14 @@ CREATED, DONE, ERROR = "response.created", "response.done", "error"
 _OF_RESPONSES = "response."
 _TRANSCRIPTION_FAILED = "conversation.item.input_audio_transcription.failed"
 _TOO_LATE = "response_cancel_not_active"
-"""The code for a cancellation that came after the end of the response."""
+"""The error code for a cancellation that arrived after the end of the response."""
 _OF_THE_CALLER = "invalid_request_error"
 """The type of an error about a message of the application. Other errors are about the running response."""
 _ELSEWHERE = ("session", "item", "audio")
 """The beginning of the parameter of an error that is not about the request for a response."""
 _BUFFER = "input_audio_buffer"
 _LANE = "stream_id"
-"""The field of an event of the Responses API that names its lane, to which an error and the end of an answer belong."""
+"""The field with the lane of an event of the Responses API."""
 
 
 class OpenAISockets(Adapter):
@@ -94,7 +94,7 @@ class OpenAISockets(Adapter):
         return {f"{self.row.package}.resources.{api.module}": api for api in APIS}
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The session of a manager, which keeps the client and the model in private attributes with the name of its class."""
+        """The session that a manager opens. Client and model are in name-mangled private attributes of the manager."""
         kept = {name.rpartition("__")[2]: value for name, value in vars(instance).items()}
         client = kept.get("client")
         host, port = address_of(field(client, "_base_url"))
@@ -137,7 +137,7 @@ class OpenAISockets(Adapter):
             session.fail(_evidence(session, event))
 
     def sends(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A request for a response. Of other messages, such as audio, only the type is read."""
+        """The application requests a response. Of other messages, such as audio, only the type is read."""
         event = args[0] if args else kwargs.get("event")
         kind = event.get("type") if type(event) is dict else getattr(event, "type", None)
         if kind == "response.create":
@@ -150,7 +150,7 @@ def _id(fields: Any) -> str:
 
 
 def _lane(event: Any, fields: Any) -> str:
-    """The lane of an event; older releases of the SDK do not declare the field, and keep it apart."""
+    """The lane of an event. Older releases of the SDK do not declare the field and store it separately."""
     named = fields.get(_LANE)
     if named is None and fields is not event:
         named = (event.__pydantic_extra__ or {}).get(_LANE)
@@ -180,10 +180,10 @@ def _error_of_lane(session: Session, event: Any, fields: Any) -> None:
 
 
 def _error(session: Session, event: Any, fields: Any) -> None:
-    """An error of the Realtime API: of a message of the application, or of the running response.
+    """An error of the Realtime API. It concerns a message of the application, or the running response.
 
-    It may name the id of the message. Without one, an error about the caller's request is about a requested response, unless
-    its code or parameter shows otherwise.
+    It may contain the id of the message. An error about the application's messages without an id concerns a requested
+    response, unless its code or parameter shows otherwise.
     """
     error = fields.get("error")
     code, kind, message = (text(field(error, name), 256) for name in ("code", "type", "event_id"))

@@ -1,4 +1,4 @@
-"""qianfan: one method of each version's base class makes the requests of every resource."""
+"""qianfan: for each version of the API, one method of a base class sends the requests of every resource."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ RESOURCES: dict[str, tuple[str, Reader]] = {
     "Reranker": ("rerank", vendors.QIANFAN_RESULTS),
     "Completion": ("text_completion", vendors.QIANFAN),
 }
-"""Resource class -> operation and reader. All others chat."""
+"""Resource class -> operation and reader. All other classes are for chat."""
 
 
 def _streams(resource: Any, model: Any = None, stream: Any = False, *args: Any, **kwargs: Any) -> bool:
@@ -36,7 +36,7 @@ class Qianfan(Methods):
     )
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model and whether to stream are the first arguments."""
+        """The first arguments are the model and whether to stream."""
         names = (cls.__name__ for cls in type(instance).__mro__)
         operation, reader = next((RESOURCES[name] for name in names if name in RESOURCES), ("chat", vendors.QIANFAN))
         host, port = address_of(text(field(field(instance, "config"), "BASE_URL")))
@@ -51,6 +51,6 @@ class Qianfan(Methods):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer. A stream is followed by its wrapper."""
+        """Judge an answer. The wrapper follows a stream."""
         if not call.info.stream:
             call.judge(result)

@@ -1,4 +1,4 @@
-"""The HTTP response from which an SDK creates its object. If the SDK fails to, only the body shows the reason."""
+"""Keeps the HTTP response from which an SDK creates its object. If that fails, only the body shows the reason."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ class Received(NamedTuple):
 
 
 class OfReceived:
-    """A reader of an SDK's objects. It reads the response instead if there is no object."""
+    """A reader of an SDK's objects. If the SDK created no object, it reads the response."""
 
     def __init__(self, reader: Reader, dialect: str) -> None:
         self._reader, self._dialect = reader, dialect

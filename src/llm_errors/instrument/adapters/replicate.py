@@ -1,4 +1,4 @@
-"""replicate: `run` and `stream` make a prediction and wait for it; a prediction that is only made is a job that is polled."""
+"""replicate: `run` and `stream` create a prediction and wait for it. Other predictions are jobs that the application polls."""
 
 import json
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Replicate(Methods):
     """The adapter of replicate's client."""
 
     def targets(self) -> Iterator[Target]:
-        """What makes predictions, and what polls them."""
+        """The methods that create predictions, and those that poll them."""
         client = "replicate.client"
         yield Target(client, "Client", "run", Kind.CALL)
         yield Target(client, "Client", "async_run", Kind.ASYNC_CALL)
@@ -42,7 +42,7 @@ class Replicate(Methods):
         yield Target("replicate.prediction", "Prediction", "async_reload", poll_async)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """Inside `run` and `stream` a prediction is a part of their call."""
+        """The call. A prediction that `run` or `stream` creates belongs to their call."""
         outer = ACTIVE.get()
         if outer is not None and outer.adapter is self:
             return None
@@ -68,7 +68,7 @@ class Replicate(Methods):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """A prediction, or what `run` returns. It returns nothing of one that was canceled."""
+        """Judge a prediction or the result of `run`, which is empty for a cancelled prediction."""
         if result is None:
             call.settle(Answer(), cancelled=True)
         elif call.info.background:
@@ -77,7 +77,7 @@ class Replicate(Methods):
             call.settle(Answer())
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A prediction that failed after it was made."""
+        """A prediction that failed after it was created."""
         answer = REPLICATE.whole(instance)
         outer = ACTIVE.get()
         if answer.suspicion is None or (outer is not None and outer.adapter is self):
@@ -85,7 +85,7 @@ class Replicate(Methods):
         return self._info(field(instance, "_client"), field(instance, "model", "version")), answer
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """Problem details of the API, or the error of a model."""
+        """Evidence from the problem details of the API, or from the error of a model."""
         if "replicate.ModelError" in names:
             said = text(field(field(exc, "prediction"), "error"))
             return replace(

@@ -1,7 +1,7 @@
-"""Wrappers of a framework's functions: those that run model calls, and those in which a limit or a bad answer shows.
+"""Wrappers for functions of a framework that run model calls, or that detect a limit or an unusable answer.
 
-A run that ends with one of the exceptions of its target is reported: a limit as a call of its own, an answer that the
-framework cannot use as a failure of the last model call, unless that call was counted as failed already.
+A run that ends with one of the exceptions of its target is reported. A limit is counted as a call. An answer that the
+framework cannot use is counted as a failure of the last model call, unless that call was already counted as failed.
 """
 
 import sys
@@ -28,20 +28,21 @@ _HELD = "_llm_errors_run"
 
 @dataclass(frozen=True)
 class Watched(Target):
-    """A function of a framework that is watched.
+    """A function of a framework to patch.
 
-    `limits` are the class names of exceptions that end a run because a limit is reached or a guardrail refuses, `verdicts`
-    those of exceptions about an answer that the framework cannot use.
+    `limits` are class names of exceptions that end a run because a limit is reached or a guardrail refuses. `verdicts` are
+    class names of exceptions for an answer that the framework cannot use.
     """
 
     lost: str = "some limits of runs, or answers that the framework cannot use, will not be counted; model calls are"
     limits: tuple[str, ...] = ()
     verdicts: tuple[str, ...] = ()
     in_band: Callable[[Any, Any], str] | None = None
-    """From the object of the method and what it returned or yielded: the fact of a limit that ended a run without an
-    exception; empty if none did."""
+    """Returns the fact of a limit that ended a run without an exception, or an empty text.
+
+    The arguments are the object of the method, and what the method returned or yielded."""
     elsewhere: tuple[str, ...] = ()
-    """For a constructor: modules in which the exception is created again, for a run that was counted."""
+    """For a constructor: modules that create the exception again, for a run that was counted before."""
 
 
 def _begin(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
@@ -82,7 +83,7 @@ def _limit(edge: Edge, run: Run, failure: BaseException | str) -> None:
 
 
 def _looked(edge: Edge, run: Run, args: tuple[Any, ...], result: Any) -> None:
-    """Report a limit that shows in what a function returned or yielded."""
+    """Report a limit that appears in what a function returned or yielded."""
     target = edge.target
     fact = (
         target.in_band(args[0] if args else None, result)
@@ -94,7 +95,7 @@ def _looked(edge: Edge, run: Run, args: tuple[Any, ...], result: Any) -> None:
 
 
 def _verdict(edge: Edge, run: Run, failure: BaseException) -> None:
-    """Count an answer that cannot be used with the last model call, or as a call if none was observed."""
+    """Count an unusable answer as a failure of the last model call, or as a call if no model call was observed."""
     asked = run.with_call()
     if asked.last is None:
         _report(edge, run, run.info, failure, counted=False)
@@ -109,7 +110,7 @@ def _report(edge: Edge, run: Run, info: CallInfo, failure: BaseException | str, 
     if scope is None:
         return
     call = Invocation(edge.adapter, info, recorder, scope)
-    call.run = None  # it is no model call
+    call.run = None  # this is not a model call
     call.counted = counted
     call.since(perf_counter(), None)
     if isinstance(failure, str):
@@ -220,7 +221,7 @@ def async_steps(edge: Edge, original: Function) -> Function:
 
 
 def async_step(edge: Edge, original: Function) -> Function:
-    """The wrapper of a coroutine method that goes one step further in the run that its object is."""
+    """The wrapper of a coroutine method that makes one step of a run. The object of the method is the run."""
 
     def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
         own = vars(args[0])
@@ -244,7 +245,7 @@ def async_step(edge: Edge, original: Function) -> Function:
 
 
 def entered(edge: Edge, original: Function) -> Function:
-    """The wrapper of a function that `asynccontextmanager` made and the framework decorated further."""
+    """The wrapper of a function that `asynccontextmanager` created and the framework has decorated again."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         manager = original(*args, **kwargs)
@@ -257,7 +258,7 @@ def entered(edge: Edge, original: Function) -> Function:
 
 
 def _of_context(edge: Edge) -> Run | None:
-    """The run of the context; outside of one, as for a stream that is read after the run, a run of its own."""
+    """The run in the context. Outside of a run, for example for a stream that is read after it, a new run."""
     if not edge.patcher.active:
         return None
     return RUN.get() or _begin(edge, (), {})
@@ -268,7 +269,7 @@ def _raised(edge: Edge, exc: Exception) -> None:
 
 
 def check(edge: Edge, original: Function) -> Function:
-    """The wrapper of a function inside a run that raises one of the exceptions, or returns that a limit is reached."""
+    """The wrapper of a function inside a run that raises one of the exceptions, or returns a result that shows a limit."""
 
     def returned(args: tuple[Any, ...], result: Any) -> None:
         shows = isinstance(edge.target, Watched) and edge.target.in_band is not None

@@ -1,7 +1,7 @@
-"""Wrappers of the methods of an SDK's connection, for adapters whose model answers on a websocket.
+"""Wrappers for the methods of a connection, for SDKs with a model that answers on a websocket.
 
-The wrapper of the connecting method attaches a `Session` to the connection; the others tell it what they see. The session
-goes with the connection, so a dropped connection ends its calls.
+The wrapper of the connecting method attaches a `Session` to the connection. The other wrappers pass it what they observe.
+The session is garbage-collected with the connection, which ends its calls.
 """
 
 from time import perf_counter
@@ -24,12 +24,12 @@ class Speaks(Protocol):
         ...
 
     def sends(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """The application sends a message: the arguments of the SDK's method, without the connection."""
+        """The application sends a message. The arguments are those of the SDK's method, without the connection."""
         ...
 
 
 def opening(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-    """What is known about the calls of a session that begins, or None to ignore it."""
+    """The CallInfo for the calls of a session that begins, or None to ignore it."""
     if not edge.patcher.active:
         return None
     instance, given = edge.bound(args)
@@ -80,7 +80,7 @@ def connects_async(edge: Edge, original: Function) -> Function:
 
 
 def makes_event(edge: Edge, original: Function) -> Function:
-    """The wrapper of a plain method that makes the SDK's event of a message. It runs for every event."""
+    """The wrapper of a method that converts a message to an event of the SDK. It runs for every event."""
     received = edge.adapter.received if isinstance(edge.adapter, Speaks) else None
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -151,7 +151,7 @@ def sends_async(edge: Edge, original: Function) -> Function:
 
 
 def closes(edge: Edge, original: Function) -> Function:
-    """The wrapper of a method that closes the connection. The session ends first: what the server answers is no news."""
+    """The wrapper of a method that closes the connection. The session ends before, so the server's reply is ignored."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         quietly("close", None, _closing, args)
@@ -183,7 +183,7 @@ def _sending(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def _lost(args: tuple[Any, ...], exc: BaseException) -> None:
-    """Only a close is about the session. A message that cannot be made, or a wrong use, is the application's."""
+    """End the session if the connection was closed. Other exceptions are mistakes of the application."""
     session = session_of(args)
     if session is not None and close_of(exc) is not None:
         session.closed(exc)

@@ -107,7 +107,7 @@ class Speakeasy(Adapter):
             call.judge(result)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence from an event of a stream that the SDK cannot turn into an object: it may be an error."""
+        """Evidence from an event of a stream that the SDK cannot convert to an object, because it may be an error."""
         if not call.info.stream:
             return None
         links = causes.chain(exc, call.ambient)
@@ -126,7 +126,7 @@ class Speakeasy(Adapter):
 
 
 def _names(exc: BaseException) -> tuple[str, ...]:
-    """The class names without pydantic's: a rule takes these for an answer that does not fit the application's schema."""
+    """The class names without those of pydantic, which a rule reads as an answer that does not fit the requested schema."""
     return tuple(name for name in causes.names(exc) if name != _UNREADABLE)
 
 

@@ -70,7 +70,7 @@ OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
     },
     "volcengine": {"/embeddings/multimodal": (EMBEDDINGS, results.MEDIA)},
 }
-"""Path endings that mean something else in one SDK, by its name. None is no model call: it only creates a job."""
+"""Path endings with another meaning in one SDK, by its name. None means that the path only creates a job."""
 
 _BODIES = (dict, Mapping)
 """`dict` comes first because `isinstance` with it is faster than with an abstract class."""
@@ -84,7 +84,7 @@ Expected = tuple[int, bool]
 
 
 def expected_of(options: Any) -> Expected:
-    """Read from the request body, overridden by `extra_body`. Each prompt of a list has its own choices."""
+    """Reads the request body, which `extra_body` overrides. Each prompt of a list has its own choices."""
     body, added = options.json_data, getattr(options, "extra_json", None)
     asked = {**(body if isinstance(body, _BODIES) else {}), **(added if isinstance(added, _BODIES) else {})}
     prompt, usage = asked.get("prompt"), asked.get("usage")
@@ -94,7 +94,7 @@ def expected_of(options: Any) -> Expected:
 
 
 _JOBS = (("responses.responses", "Responses"), ("beta.threads.runs.runs", "Runs"))
-"""Resource classes of openai whose method `retrieve` asks for a background job."""
+"""Resource classes of openai with a method `retrieve` that polls a background job."""
 _RUNS = ("/runs", "/submit_tool_outputs")
 _RUN = re.compile(r"/threads(?:/[^/]+)?/runs(?:/[^/]+/submit_tool_outputs)?$")
 """The path of a request that begins or continues the run of an assistant. It contains the id of the thread."""
@@ -312,13 +312,13 @@ class Stainless(Adapter):
         follow(call, result)
 
     def _job(self, instance: Any) -> CallInfo | None:
-        """The call that began what a resource class asks for: a response, or the run of an assistant."""
+        """The call that began the polled job, which is a response or the run of an assistant."""
         path = "/threads/runs" if type(instance).__name__.endswith("Runs") else "/responses"
         return self._info(field(instance, "_client"), "post", path, None)
 
 
 _KNOWN: WeakKeyDictionary[Any, tuple[Any, dict[Any, CallInfo | None]]] = WeakKeyDictionary()
-"""By client: its base URL, and the calls."""
+"""For each client: its base URL, and the cached calls."""
 _KNOWN_LIMIT = 256
 """The maximum number of cached calls per client: paths may contain identifiers."""
 
@@ -328,7 +328,7 @@ _OWN_BASE_URL = ("BaseClient", "OpenAI", "AsyncOpenAI")
 
 
 def _remember(client: Any, base: Any) -> tuple[Any, dict[Any, CallInfo | None]] | None:
-    """A new cache entry; None for a client that computes its base URL, so that a change cannot be noticed."""
+    """A new cache entry. None for a client that computes its base URL, because a change could not be noticed."""
     owner = next((c for c in type(client).__mro__ if "base_url" in vars(c)), None)
     if base is None or owner is None or owner.__name__ not in _OWN_BASE_URL:
         return None
@@ -352,9 +352,9 @@ _OF_MODELS = "model_config"
 
 @lru_cache(maxsize=512)
 def _is_returned(client: Any, package: str, wanted: Any) -> bool:
-    """Whether a client returns the parsed `wanted` model, if the call asks for no raw response and no further parsing.
+    """Whether a client returns the parsed `wanted` model itself, for a call without a raw response and without more parsing.
 
-    A client class of the application may return anything. A client of anthropic 2 has middlewares, which may parse several
+    A client class of the application may return anything. A client of anthropic 2 with middlewares may parse several
     answers and return another one.
     """
     own = f"{client.__module__}.".startswith(f"{package}.")
@@ -362,7 +362,7 @@ def _is_returned(client: Any, package: str, wanted: Any) -> bool:
 
 
 def _retries_by_recursion(client: type) -> bool:
-    """Whether `request` calls itself for another attempt (openai before 1.76, and SDKs that were generated before it)."""
+    """Whether `request` calls itself for another attempt, as in openai before 1.76 and SDKs generated before that release."""
     return hasattr(client, "_retry_request")
 
 

@@ -1,6 +1,6 @@
 """SDKs that are copies of a Stainless client, maintained by hand: names differ, and they retry by recursion.
 
-The rows are in `providers`. What they share with the family is in `stainless`.
+The rows are in `providers`. `stainless` has what they share with the family.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from llm_errors.instrument.protocol import Kind, Target
 
 _ZHIPU = ("core._http_client", "HttpClient")
 _BASES: dict[str, tuple[str, str]] = {"zai": _ZHIPU, "zhipuai": _ZHIPU}
-"""Package -> the module and class of the synchronous base client; of the original where it is not given."""
+"""Package -> module and class of the synchronous base client. Other packages have the names of the original."""
 
 
 class StainlessCopies(Stainless):
@@ -33,7 +33,7 @@ class StainlessCopies(Stainless):
         yield Target(f"{self.row.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """As in the original, whose request options have other names for the body and what is added to it."""
+        """The call, as in the original. The request options have other names for the body and the additional fields."""
         options = args[1] if len(args) > 1 else kwargs.get("options")
         if options is None:
             return None

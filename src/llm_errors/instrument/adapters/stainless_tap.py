@@ -87,7 +87,7 @@ def follow(call: Invocation, stream: Any) -> None:
 
 
 def share_with_native_span(call: Invocation, holder: Any, response: Any) -> None:
-    """Let the end of the SDK's own span (anthropic 2) end the call, so that the span can be annotated before."""
+    """Let the end of the SDK's own span (anthropic 2) end the call before, so that the span can still be annotated."""
     native = field(field(response, "stream"), "stream_observer")
     if native is not None:
         call.share_finalizer(holder, native)
@@ -104,7 +104,7 @@ class Unread:
     def __call__(self) -> Answer:
         """A loaded body is read as an answer. Any other response is healthy, because its status was successful.
 
-        The exception is a network error that is leaving the application's `with` block: the body broke off.
+        It has failed only if a network error is leaving the application's `with` block: the connection was lost.
         """
         body = exceptions.loaded(self._response)
         if body is None:

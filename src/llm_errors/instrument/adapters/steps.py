@@ -1,4 +1,4 @@
-"""Streams that are objects of an SDK with a `__next__` of their own, which no attribute replaces: each step is observed."""
+"""Streams with their own `__next__`: the method of the class is patched, because no attribute of the object replaces it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from llm_errors.safety import quietly
 
 
 def begin(call: Invocation, stream: Any) -> None:
-    """Follow the stream from now on. It ends the call when it is dropped."""
+    """Follow the stream from now on. If it is dropped, the call ends."""
     call.expect(call.info.reader.chunks())
     call.attach_finalizer(stream)
 
@@ -26,7 +26,7 @@ def _waiting(edge: Edge, stream: Any) -> Invocation | None:
 
 
 def _left(stream: Any) -> None:
-    """The application closes the stream. While it waits for a chunk, the SDK closes it, because it has ended."""
+    """The application closes the stream. If a chunk is awaited, the SDK closes it instead, because it has ended."""
     finalizer = finalizer_of(stream)
     if finalizer is not None and finalizer.counts and not finalizer.call.waiting:
         finalizer.end()

@@ -24,7 +24,7 @@ class Refusing(Protocol):
     """An adapter of an SDK that refuses some calls before it sends a request."""
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """The call that was refused with this exception. `given` are the other arguments of the patched function."""
+        """The call that was refused with this exception. `given` are the patched function's arguments except the object."""
         ...
 
 
@@ -39,7 +39,7 @@ class Polling(Protocol):
 
 @runtime_checkable
 class Resuming(Protocol):
-    """An adapter of an SDK whose background jobs have a stream that can be resumed."""
+    """An adapter of an SDK with background jobs that have a resumable stream."""
 
     def resumed(self, instance: Any, result: Any) -> CallInfo | None:
         """The call of a resumed stream; None for any other result."""
@@ -92,7 +92,7 @@ def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
 
 
 def _follow(edge: Edge, adapter: Resuming, info: CallInfo, given: Sequence[Any], result: Any) -> None:
-    """The application resumes the stream of a job, whose id is the first argument."""
+    """The application resumes the stream of a job. The id of the job is the first argument."""
     begun = jobs.begun_as(given[1]) if len(given) > 1 and isinstance(given[1], str) else None
     call = edge.late(info if begun is None else info._replace(model=begun.model), perf_counter())
     if call is not None:

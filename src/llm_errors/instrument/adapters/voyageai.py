@@ -1,4 +1,4 @@
-"""voyageai: embeddings and ranks. A loop inside the client's methods makes the attempts."""
+"""voyageai: embeddings and reranking. The attempts are made in a loop inside the client's methods."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +25,7 @@ _CLIENTS = (("voyageai.client", "Client", Kind.CALL), ("voyageai.client_async", 
 
 
 def _interpreted(edge: Edge, original: Function) -> Function:
-    """The wrapper of the method that interprets a response: it takes some errors for answers."""
+    """The wrapper of the method that interprets a response. The SDK mistakes some errors for answers."""
 
     def keep(args: tuple[Any, ...], body: Any, status: Any, headers: Any) -> None:
         call = edge.active(args)
@@ -58,4 +58,4 @@ class VoyageAi(Methods):
         return field(field(instance, "_params"), "base_url")
 
     def attempt_returned(self, call: Invocation, result: Any) -> None:
-        """The response is already kept."""
+        """Nothing to do, because the response was kept before."""

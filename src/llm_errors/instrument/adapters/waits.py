@@ -1,4 +1,4 @@
-"""Functions that SDKs call between two attempts with the response that failed, or with none after a network error."""
+"""Wrappers for functions that SDKs call between two attempts, with the failed response or, after a network error, None."""
 
 import sys
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def _observe(edge: Edge, args: tuple[Any, ...], response: Any) -> None:
 
 
 def waits(place: int, name: str = "response") -> Wrap:
-    """The wrapper of such a plain function. The response is the argument of this name, or at this position after the object."""
+    """The wrapper of a plain function. The response is the argument with this name, or at this position after the object."""
 
     def wrap(edge: Edge, original: Function) -> Function:
         def wrapper(*args: Any, **kwargs: Any) -> Any:

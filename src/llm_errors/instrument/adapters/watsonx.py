@@ -1,4 +1,4 @@
-"""ibm-watsonx-ai: the methods of `ModelInference`; an error of a stream is a text that holds the body and the status."""
+"""ibm-watsonx-ai: the methods of `ModelInference`. An error in a stream is a text with the body and the status."""
 
 import re
 from dataclasses import replace
@@ -68,7 +68,7 @@ class Watsonx(Methods):
         return text(field(field(field(instance, "_client"), "credentials"), "url"))
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """From the text of an error that has no response: of a stream before its first event, or of an error event."""
+        """Evidence from the text of an error without a response: of a stream before its first event, or of an error event."""
         if "ibm_watsonx_ai.WMLClientError" not in names or field(exc, "response") is not None:
             return None
         failed = _FAILED.match(text(field(exc, "error_msg")))

@@ -1,7 +1,7 @@
-"""xai-sdk: a client of gRPC. Its stubs hold one callable per remote method, which is the innermost place to observe.
+"""xai-sdk: a gRPC client. A stub has one callable per remote method, which this adapter wraps.
 
-The SDK's own span is current there. A stub belongs to its client, so it is tapped when an object of the SDK is about to use it:
-a chat when it is made, the clients for images and videos when they are called.
+The SDK's own span is current inside these callables. A stub belongs to a client, so its callables are replaced when an object
+of the SDK is about to use it: a chat when it is created, the clients for images and videos when they are called.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -23,7 +23,7 @@ from llm_errors.safety import quietly
 
 _STUB = "_stub"
 _TAPPED = "_llm_errors_tapped"
-"""The attribute of a stub that holds the patcher that tapped it, and the SDK's own callables."""
+"""The attribute of a stub with the patcher that replaced its callables, and with the original callables."""
 _HOST, _PORT = "api.x.ai", 443
 
 
@@ -44,21 +44,21 @@ APIS: dict[str, Api] = {
     "GenerateVideo": Api("generate_content", xai.JOB, begins_job=True),
     "ExtendVideo": Api("generate_content", xai.JOB, begins_job=True),
 }
-"""Remote methods that are model calls. Tokenizing, lists, files, and what only manages batches or stored answers are none."""
+"""Remote methods that are model calls. Tokenizing, listing, and managing files, batches or stored answers is not included."""
 POLLS = {"GetDeferredCompletion": "chat", "GetDeferredVideo": "generate_content"}
-"""Remote methods that ask for a deferred job."""
+"""Remote methods that poll a deferred job."""
 _CLIENTS = {
     "image": ("sample", "sample_batch"),
     "video": ("start", "get", "generate", "extend", "extend_start"),
 }
-"""The modules of the SDK's clients that call a stub themselves, and their methods."""
+"""The modules of the SDK's clients that call a stub directly, and their methods."""
 
 
 class XaiSdk(Adapter):
     """The adapter of xai-sdk's chats and clients."""
 
     def targets(self) -> Iterator[Target]:
-        """Where a stub is about to be used, and the method that parses an answer itself."""
+        """The methods that are about to use a stub, and the method that parses an answer."""
         yield Target("xai_sdk.chat", "BaseChat", "__init__", _tapping_own)
         for side, wrap, outer in (
             ("sync", _tapping, Kind.OUTER_CALL),
@@ -70,7 +70,7 @@ class XaiSdk(Adapter):
                     yield Target(f"xai_sdk.{side}.{module}", "Client", method, wrap, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A remote method, whose only argument is the request, or a chat's method that parses the answer."""
+        """The call of a remote method, which has the request as its only argument, or of the chat's method that parses."""
         api = APIS.get(target.attribute)
         if api is None:
             return self._info("chat", field(field(instance, "_proto"), "model"), results.MEDIA)
@@ -90,7 +90,7 @@ class XaiSdk(Adapter):
         )
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """An error of gRPC names no SDK: it is read in the dialect of this one."""
+        """Evidence from a gRPC error, which does not show its SDK. It is read in the dialect of xai."""
         return self.read(exc, call.ambient)
 
     def read(self, exc: BaseException, ambient: int = 0) -> Evidence:
@@ -98,13 +98,13 @@ class XaiSdk(Adapter):
         return replace(exceptions.read(exc, self.row.dialect, self.row.provider, ambient), dialect=self.row.dialect)
 
     def polled(self, method: str, job: str, answer: Answer) -> tuple[CallInfo, Answer]:
-        """The call that began a job, and what was said of it."""
+        """The call that began a job, and the answer about its state."""
         info = jobs.begun_as(job) or self._info(POLLS[method], None, xai.JOB)
         return info, answer._replace(id=job)
 
 
 def _tapping_own(edge: Edge, original: Function) -> Function:
-    """The wrapper of a constructor that is given a stub."""
+    """The wrapper of a constructor that receives a stub."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
@@ -135,7 +135,7 @@ def _tapping_async(edge: Edge, original: Function) -> Function:
 
 
 def _tap(edge: Edge, holder: Any) -> None:
-    """Put the wrappers into the stub, once per patcher."""
+    """Replace the callables of the stub by wrappers, once per patcher."""
     stub = vars(vars(holder)[_STUB])
     if not edge.patcher.active:
         return
@@ -149,7 +149,7 @@ def _tap(edge: Edge, holder: Any) -> None:
 
 
 def _wrapped(edge: Edge, name: str, function: Any) -> Function:
-    """The wrapper of one callable of a stub. Those of an asynchronous channel return a call that is awaited or iterated."""
+    """The wrapper of one callable. On an asynchronous channel, it returns a gRPC call that is awaited or iterated."""
     inner = Edge(edge.patcher, edge.adapter, edge.recorder, Target("xai_sdk.proto", "", name, Kind.CALL))
     asynchronous = type(function).__module__.startswith("grpc.aio")
     if name in POLLS:
@@ -160,7 +160,7 @@ def _wrapped(edge: Edge, name: str, function: Any) -> Function:
 
 
 def _streams_async(edge: Edge, original: Function) -> Function:
-    """The wrapper of a stream of an asynchronous channel: its call is iterated, and closed like an async generator."""
+    """The wrapper of a stream on an asynchronous channel. Its gRPC call is iterated, and closed like an async generator."""
 
     async def start(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         return _chunks(original(*args, **kwargs))
@@ -180,7 +180,7 @@ async def _chunks(call: Any) -> AsyncIterator[Any]:
 
 
 def _polls(edge: Edge, original: Function) -> Function:
-    """The wrapper of a remote method that asks for a deferred job."""
+    """The wrapper of a remote method that polls a deferred job."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -210,7 +210,7 @@ def _polls_async(edge: Edge, original: Function) -> Function:
 
 
 def _report(edge: Edge, request: Any, result: Any) -> None:
-    """Report the failure of a deferred job once, however often it is asked for."""
+    """Report the failure of a deferred job once, however often it is polled."""
     adapter, job = edge.adapter, text(field(request, "request_id"), 256)
     if not edge.patcher.active or not isinstance(adapter, XaiSdk):
         return
