@@ -1,6 +1,6 @@
-"""llm-errors: every failed LLM call under its right class.
+"""llm-errors: classifies every failed LLM call.
 
-`classify` is pure and cheap to import; the OpenTelemetry side is loaded only when `LLMErrorsInstrumentor` is asked for.
+`classify` has no side effects and is cheap to import. OpenTelemetry is only imported if `LLMErrorsInstrumentor` is used.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""The contract between `instrument` and `telemetry`: what a call is, how it ended, and the recorder that is told both.
+"""The contract between `instrument` and `telemetry`: what a call is, how it ended, and the recorder that receives both.
 
 It imports no SDK and no OpenTelemetry.
 """
@@ -34,7 +34,7 @@ class CallInfo(NamedTuple):
     native_span: bool = False
     """Whether the SDK itself created a span for this call and made it current; it may be unsampled."""
     around: str = ""
-    """The distribution of the layer that made this call and is instrumented by itself, such as `litellm`."""
+    """The distribution of the instrumented layer that made this call, such as `litellm`."""
     background: bool = False
     """Whether the caller requested a background job, which continues after the SDK has returned."""
 
@@ -49,7 +49,7 @@ class CallOutcome(NamedTuple):
     duration: float
     """In seconds."""
     ago: float
-    """Seconds since the call ended: an answer may be read later than it arrived."""
+    """Seconds since the call ended. An answer may be read later than it arrived."""
     time_to_first_chunk: float | None
     retries: int
     counted: bool = False

@@ -45,7 +45,7 @@ def decide(
 ) -> Classification | None:
     """Classify by the matching rule with the highest precedence. Rules of the user come before the shipped rules.
 
-    The result is None if a rule of the user says that the call is healthy. `messages` enables the rules that match the
+    The result is None if a rule of the user marks the call as healthy. `messages` enables the rules that match the
     provider's message; they read it unredacted. `redaction` is applied to the message in the result; by default it is
     `redact`.
     """
@@ -65,5 +65,5 @@ def considered(evidence: Evidence, *, own: "Index | None" = None, messages: bool
 
 
 def prepare() -> None:
-    """Import now what the first failure needs, so that it need not wait for it."""
+    """Import now what the first failure will need, so that the failure is not delayed."""
     decide(Evidence())

@@ -53,7 +53,7 @@ def decide(
     partial = partial_output or evidence.partial_output
     retryable = HANDLING[error_class].retryable and (error_class, reason) not in FINAL_REASONS
     if reason == "daily_quota" and "retry_after_header" in evidence.facts and evidence.retry_after is not None:
-        retryable = True  # a rolling day: the provider states when to retry
+        retryable = True  # the quota of a rolling day, for which the provider states when to retry
     if evidence.status == 402 and evidence.retry_after is not None:
         retryable = True  # the provider states when to retry
     return Classification(

@@ -1,6 +1,6 @@
 """What is known about a failed call (`Evidence`), and how it is classified (`Classification`).
 
-Both are frozen and hold primitive values only. They can be stored as they are, and keep no exception or response body alive.
+Both are frozen and contain primitive values only. They can be stored, and reference no exception and no response body.
 Standard library only.
 """
 

@@ -76,7 +76,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
             """Stop observing, and restore the classes of the SDKs exactly."""
 
     def instrumentation_dependencies(self) -> Collection[str]:
-        """No SDK is required: a missing one is skipped, and of an untested version the known functions are patched."""
+        """No SDK is required. A missing one is skipped. Of an untested version, the known functions are patched."""
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:

@@ -33,7 +33,7 @@ class Client:
 
 @dataclass(frozen=True)
 class Sdk:
-    """An SDK, or one generation of it that needs a row of its own.
+    """An SDK, or one generation of an SDK that needs a separate row.
 
     `name` is the name in `LLM_ERRORS_DISABLED_SDKS`, `distribution` the name on PyPI, and `versions` the tested range, as a
     version specifier. `package` is the module that contains the clients, `dialect` the wire dialect of answers and errors,
@@ -181,7 +181,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("aleph-alpha", "aleph-alpha-client", ">=11,<12", "aleph_alpha_client", "openai", "aleph_alpha", "aleph_alpha"),
     Sdk("dashscope", "dashscope", ">=2,<3", "dashscope", "openai", "dashscope", "alibaba_cloud"),
     Sdk("voyageai", "voyageai", ">=0.5,<1", "voyageai", "openai", "voyageai", "voyageai"),
-    # litellm converts every answer and every error to the openai dialect; the provider behind it is that of each call.
+    # litellm converts every answer and every error to the openai dialect. The provider differs from call to call.
     Sdk("litellm", "litellm", ">=1.75,<2", "litellm", "openai", "litellm", "other"),
     Sdk("xai", "xai-sdk", ">=1.4,<2", "xai_sdk", "xai", "xai", "x_ai"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
@@ -204,11 +204,11 @@ FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("crewai", "crewai", ">=1.15,<2", "crewai", "", "framework", "other"),
     Sdk("strands", "strands-agents", ">=1.62,<2", "strands", "", "framework", "other"),
 )  # fmt: skip
-"""Agent frameworks. They call models through the SDKs; what only they know is observed. Their patch points are listed in
-`instrument.adapters.frameworks`."""
+"""Agent frameworks. They call models through the SDKs, and only their own limits and failures are observed.
+`instrument.adapters.frameworks` lists the patch points."""
 
 OBSERVED: Final = (*SDKS, *FRAMEWORKS)
-"""All that is patched, switched off by name and reported by `doctor`."""
+"""All rows. Each can be switched off by its name, and `doctor` reports it."""
 
 PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("openai", hosts=("openai.com",), aliases=("text-completion-openai", "openai_like"), backoff=60.0, status_page="https://status.openai.com"),
@@ -288,7 +288,7 @@ def provider_names() -> tuple[str, ...]:
 
 
 def sdk_of_provider(name: str) -> str:
-    """The name of the first SDK that is made for a provider, named or by an alias; empty if there is none."""
+    """The name of the first SDK for a provider, given by its name or an alias. Empty if there is none."""
     row = provider(name)
     return next((sdk.name for sdk in SDKS if row is not None and sdk.provider == row.name), "")
 

@@ -1,7 +1,7 @@
 """The names of all attributes, metrics and labels that the package writes. Standard library only.
 
 `gen_ai.*`, `error.type`, `exception.type` and `server.*` are names of the OpenTelemetry semantic conventions at
-`SCHEMA_URL`; `llm.*` are names of this package.
+`SCHEMA_URL`. `llm.*` are names of llm-errors.
 """
 
 from typing import Final

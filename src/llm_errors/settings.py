@@ -56,8 +56,10 @@ def read(
     sdks: tuple[str, ...] = (),
     sdk_of: Callable[[str], str] = lambda name: "",
 ) -> Settings:
-    """Settings from keywords and environment. `sdks` are the names that `disabled_sdks` may hold. `sdk_of` tells which of
-    them another name stands for, or returns an empty text; a warning then suggests that one."""
+    """Settings from keywords and environment.
+
+    `sdks` are the names that `disabled_sdks` may contain. `sdk_of` returns one of them for another name of the SDK, which a
+    warning then suggests, or an empty text."""
     source = _Source(given, os.environ if environ is None else environ)
     disabled = source.names("disabled_sdks", sdks, sdk_of)
     return Settings(
@@ -143,8 +145,8 @@ class _Source:
 
 
 def _instead(unknown: str, allowed: tuple[str, ...], other_name: Callable[[str], str]) -> str:
-    """What was probably meant; else all that is allowed."""
-    import difflib  # only for a mistake
+    """The allowed value that was probably meant, or all allowed values."""
+    import difflib  # only needed after a mistake
 
     near = difflib.get_close_matches(unknown, allowed, n=1)
     meant = other_name(unknown) or (near[0] if near else "")

@@ -1,3 +1,3 @@
-"""The package's version: the instrumentation scope's version too."""
+"""The version of the package, which is also that of the instrumentation scope."""
 
 __version__ = "0.1.0"

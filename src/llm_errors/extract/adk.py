@@ -31,7 +31,7 @@ _SIGNALS = (
     *("turn_complete", "turnComplete", "interrupted", "go_away", "goAway", "voice_activity", "voiceActivity"),
     *("live_session_resumption_update", "liveSessionResumptionUpdate", "author", "usage_metadata", "usageMetadata"),
 )
-"""Fields of a response that may have no content: a signal or the usage of a live session, or an event of the framework."""
+"""Fields of responses that need no content: signals, the usage of a live session, and events of the framework."""
 _BESIDE = (
     *("grounding_metadata", "groundingMetadata", "input_transcription", "inputTranscription"),
     *("output_transcription", "outputTranscription"),
@@ -40,7 +40,7 @@ _BESIDE = (
 _OTHERS = ("choices", "candidates")
 _GEMINI = "gcp.gemini"
 _RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publishers", "tunedmodels"))
-"""Beginnings of resource names, which are not prefixes of LiteLLM."""
+"""First parts of resource names. They are not provider prefixes of LiteLLM."""
 
 
 def provider_of(model: str) -> str:
@@ -141,7 +141,7 @@ def has_content(response: Any) -> bool:
 
 
 def is_response(result: Any) -> bool:
-    """Whether the object is a response of ADK: by the fields of its class, or, for plain JSON, by fields that only ADK has."""
+    """Whether the object is a response of ADK. The fields of its class decide, or, for plain JSON, fields that only ADK has."""
     declared = getattr(type(result), "model_fields", ())
     if isinstance(declared, dict):
         return "turn_complete" in declared and "error_code" in declared

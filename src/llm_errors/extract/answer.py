@@ -12,7 +12,7 @@ _ONE_LINE = 200
 
 
 class Answer(NamedTuple):
-    """One answer of a model: a possible failure in it, and the facts without content that a span shows.
+    """One answer of a model: a possible failure in it, and the facts that are written on a span, without content.
 
     `suspicion` is None if nothing in the answer can be a failure. `finish_reasons` are the raw values of the provider, one per
     candidate. If a finish reason is missing at the end, its value is `error`, as the GenAI conventions require.
@@ -142,12 +142,12 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 
 
 def unexpected(dialect: str, result: Any) -> Answer:
-    """Something that arrived instead of an answer: an error object, a page, a bare string, a number."""
+    """Evidence of what arrived instead of an answer: an error object, an HTML page, a bare string, a number."""
     told = told_error(result) if is_object(result) or isinstance(result, list | tuple) else None
     if told is not None:
         return Answer(embedded_error(dialect, told))
     said = result.strip() if isinstance(result, str) else ""
-    # One line of text may be an error message. A page says nothing, and a longer text may be written by a model.
+    # One line of text may be an error message. An HTML page is not a message, and a model may have written a longer text.
     if not said or len(said) > _ONE_LINE or "\n" in said or said.startswith("<"):
         return Answer(suspect(dialect, "unexpected_body"))
     return Answer(suspect(dialect, "unexpected_body", message=text(said), embedded=True))

@@ -18,7 +18,7 @@ def _blocked(*stage: str) -> Evidence:
 
 
 class PolicyReader:
-    """Reads the answer of ApplyGuardrail. `source` says what was checked: `INPUT` or `OUTPUT`."""
+    """Reads the answer of ApplyGuardrail. `source` is what was checked: `INPUT` or `OUTPUT`."""
 
     def __init__(self, source: str = "OUTPUT") -> None:
         self._source = source
@@ -54,7 +54,7 @@ class TextReader:
 
 
 class AcceptedReader:
-    """Reads the answer of an operation that starts a job, or that returns results of any shape."""
+    """Reads the answer of an operation that starts a job or returns results in unknown shapes."""
 
     def whole(self, result: Any) -> Answer:
         """Read the answer: only an HTML page or an error object is a failure."""

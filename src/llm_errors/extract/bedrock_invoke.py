@@ -1,7 +1,6 @@
-"""Answers of models in the JSON of their own family, from Bedrock's InvokeModel and from SageMaker endpoints.
+"""Answers from Bedrock's InvokeModel and from SageMaker endpoints, in the JSON format of each model family.
 
-The fields show the family. An answer with unknown fields (of an imported model, or of the user's own endpoint) is
-healthy.
+The fields show the family. An answer with unknown fields, for example from an imported model, is healthy.
 """
 
 from typing import Any
@@ -36,10 +35,7 @@ _FILTERED = "Filter reason: "
 
 
 def guardrail(answer: Any) -> Evidence | None:
-    """What a guardrail did, if the answer contains its action; otherwise None.
-
-    An answer that it only masked has passed.
-    """
+    """Evidence of a block by a guardrail, or None. An answer that the guardrail only masked has passed."""
     if field(answer, "amazon-bedrock-guardrailAction") != "INTERVENED" or has_only_masked(answer):
         return None
     return suspect(DIALECT, "unnatural_finish", *guardrail_stage(answer), finish_reason="guardrail_intervened")
@@ -71,7 +67,7 @@ class InvokeReader:
 
 
 def _reader_of(answer: Any, message: str) -> Reader | None:
-    """The reader for a family whose API another dialect has too: Claude, models with OpenAI's format, and Nova."""
+    """The reader for a family with the format of another API: Claude, models with OpenAI's format, and Nova."""
     if field(answer, "type") == "message" and isinstance(field(answer, "content"), list):
         return _MESSAGES
     choices = items(field(answer, "choices"))

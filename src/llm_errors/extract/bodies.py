@@ -1,4 +1,4 @@
-"""Reads error objects in response bodies of any provider: codes, message, wait, and findings about the content."""
+"""Reads error objects in response bodies of any provider: codes, message, wait, and facts about the content."""
 
 import re
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from llm_errors.extract.fields import CODE_LIMIT, field, is_object, items, numbe
 
 _HTTP = range(300, 600)
 _DEPTH = 2
-"""How many levels of errors inside errors are read: a gateway in front of a gateway in front of a provider."""
+"""The number of nested errors that are read: a gateway, another gateway, and a provider."""
 _ENVELOPES = ("error", "Error", "external_model_error")
 NO_CODES = frozenset(("None", "null"))
 """Values that LiteLLM prints for its empty fields."""
 _OUTER_TYPES = frozenset(("error", "message"))
-"""Types of a whole body that say nothing: Anthropic uses them for every error and every answer."""
+"""Types of a whole body that are ignored, because Anthropic uses them for every error and every answer."""
 _ONE_WORD = re.compile(r"[\w.:/-]+")
 
 
@@ -95,7 +95,7 @@ def _read_object(error: Any, outer: Any, said: str, status: int | None, depth: i
 
 
 def _error_types(error: Any, outer: Any) -> list[Any]:
-    """OpenRouter's canonical name of an error, and the same field of other servers. It is more specific than a number."""
+    """OpenRouter's canonical name of an error. Other servers have the field too. It is more specific than a number."""
     return [field(field(error, "metadata"), "error_type"), field(error, "error_type"), field(outer, "error_type")]
 
 
@@ -118,9 +118,10 @@ def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
 
 
 def _dialect(error: Any, outer: Any, depth: int) -> str:
-    """Only Google writes a number as the code and a name of `google.rpc.Code` as the status.
+    """The dialect, if the shape shows it.
 
-    Inside the error of a gateway, Anthropic's envelope has the type `error`; any other envelope is of the openai dialect.
+    Only Google writes a number as the code and a name of `google.rpc.Code` as the status. Inside the error of a gateway,
+    Anthropic's envelope has the type `error`, and any other envelope is of the openai dialect.
     """
     if number(field(error, "code")) is not None and text(field(error, "status"), 32) in error_shapes.RPC_CODES:
         return "google"
@@ -153,7 +154,7 @@ def _named_status(error: Any, outer: Any) -> int | None:
 
 
 def message_of(error: Any) -> str:
-    """The message of an error object, without what it may be wrapped in."""
+    """The message of an error object, without any wrapping."""
     found = parsed(field(error, *error_shapes.TEXTS))
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None

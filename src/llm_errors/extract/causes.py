@@ -1,4 +1,4 @@
-"""The chain from a raised exception to its root cause, as class names; packages of HTTP libraries and of SDKs."""
+"""The chain from a raised exception to its root cause, and whether its classes belong to HTTP libraries or to SDKs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ DEPTH = 12
 """The maximum number of exceptions of a chain, and of members of a group, that are read."""
 
 SAME_AS = {"httpx2": "httpx", "httpcore2": "httpcore", "asyncio": "builtins", "concurrent": "builtins"}
-"""Packages with equivalent classes (asyncio's TimeoutError is the builtin one since Python 3.11)."""
+"""Package -> package with equivalent classes. Since Python 3.11, asyncio's TimeoutError is the builtin one."""
 
 TRANSPORT_PACKAGES = frozenset(
     (
@@ -20,7 +20,7 @@ TRANSPORT_PACKAGES = frozenset(
     )
 )
 _CANCELLED = "builtins.CancelledError"
-"""asyncio's class, by its name in `names`: importing asyncio takes longer than importing this package."""
+"""The name of asyncio's class in `names`. asyncio is not imported, because that takes longer than importing llm-errors."""
 _TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
 
 

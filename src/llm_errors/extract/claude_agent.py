@@ -1,7 +1,7 @@
 """Messages of claude-agent-sdk, as its objects or as the JSON of its process. The result message ends a query.
 
-A model call of the process that fails shows in the `error` of an assistant message, in a rate limit event, in the status that
-the result message repeats, and in its text, which may hold the body of the provider's error.
+A failed model call of the process appears in the `error` of an assistant message, in a rate limit event, in the status of the
+result message, and in the text of that message, which may contain the body of the provider's error.
 """
 
 import time
@@ -46,7 +46,7 @@ class MessagesOfQuery:
 
 
 class QueryChunks:
-    """What the messages of a query have told so far."""
+    """The state of one query, from the messages so far."""
 
     __slots__ = ("_code", "_model", "_result", "_wait", "done")
 
@@ -57,7 +57,7 @@ class QueryChunks:
         self._result: Any = None
 
     def chunk(self, chunk: Any) -> bool | None:
-        """Read one message; true for the result."""
+        """Read one message. True if it is the result."""
         limit = field(chunk, "rate_limit_info")
         if field(chunk, "subtype") is not None and field(chunk, "num_turns", "is_error") is not None:
             self._result, self.done = chunk, True
@@ -74,7 +74,7 @@ class QueryChunks:
             self._code, self._wait = "rate_limit", None if at is None else bounded(max(at - time.time(), 0.0))
 
     def _said(self, message: Any) -> None:
-        """An assistant message. One without an error follows a retry that helped."""
+        """Read an assistant message. If it has no error, a retry has succeeded."""
         model = text(field(message, "model") or field(field(message, "message"), "model"), 256)
         error = text(field(message, "error"), 64)
         if model:

@@ -1,7 +1,7 @@
-"""Reads how a server closed a websocket: the close code, and the reason text beside it.
+"""Reads how a server closed a websocket: the close code, and the reason text.
 
-A close is an error without an HTTP status. Its code becomes a code of the evidence, such as `close_1011`, and its reason the
-message. Many servers write an error code, or an error object, into the reason.
+A close is an error without an HTTP status. The evidence gets the close code as a code such as `close_1011`, and the reason as
+the message. Many servers write an error code, or an error object, into the reason.
 """
 
 import re
@@ -55,7 +55,7 @@ class Close(NamedTuple):
 
 
 def close_of(exc: BaseException | None) -> Close | None:
-    """How the server closed the websocket, if the exception says so.
+    """The close of the websocket, if the exception contains one.
 
     websockets raises ConnectionClosed; google-genai replaces it by its APIError, with the close code as `code`.
     """

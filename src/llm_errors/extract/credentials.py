@@ -1,4 +1,4 @@
-"""Patterns of credentials, and of the places in a message where a credential follows."""
+"""Patterns for credentials, and for words in a message after which a credential follows."""
 
 import re
 

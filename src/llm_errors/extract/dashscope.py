@@ -1,4 +1,4 @@
-"""Answers of Alibaba's DashScope, which returns failures too: status, code and message stand beside the output."""
+"""Answers of Alibaba's DashScope. It also returns failures, with status, code and message beside the output."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ _TASK_FAILED = frozenset(("FAILED", "UNKNOWN"))
 
 
 def failed(result: Any) -> Evidence | None:
-    """Evidence of a response that is a failure, by its own status."""
+    """Evidence of a failed response, from the status in its body."""
     status = number(field(result, "status_code"))
     if status is None or status == 200:
         return None
@@ -52,7 +52,7 @@ def _shape(result: Any, streamed: bool) -> Any:
 
 
 class _Output:
-    """Reads vectors, ranks, media and tasks: a list of results must not be empty, and a task must not have failed."""
+    """Reads vectors, ranks, media and tasks. An empty list of results and a failed task are failures."""
 
     def whole(self, result: Any) -> Answer:
         """Read a complete answer."""
@@ -72,7 +72,7 @@ class _Output:
 
 
 class _LastChunk:
-    """The state of one stream of media, of which the last part is read."""
+    """The state of one stream of media. Only the last part is judged."""
 
     __slots__ = ("_last", "_reader", "done")
 
@@ -90,13 +90,13 @@ class _LastChunk:
 
 
 class DashscopeReader:
-    """Reads responses with a status of their own, and their output with `reader`."""
+    """Reads the status of a response, and its output with `reader`."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     def whole(self, result: Any) -> Answer:
-        """A failure by the status, or what the output is."""
+        """Read the failure that the status shows, or else the output."""
         failure = failed(result)
         return self._reader.whole(result) if failure is None else Answer(failure)
 

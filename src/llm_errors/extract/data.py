@@ -1,4 +1,4 @@
-"""Embeddings, images, moderations and audio: a list of results or a body. Most often their failure is a missing answer."""
+"""Answers with embeddings, images, moderations or audio: a list of results or a body. Most failures are empty answers."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ class MediaReader:
 
 
 class EventCount:
-    """The state of a stream of events that carry no outcome: one event is enough for an answer."""
+    """The state of a stream of events without an outcome. One event is enough for an answer."""
 
     __slots__ = ("_dialect", "done")
 
@@ -67,7 +67,7 @@ class ResultsReader:
     """Reads Google's answers with a list of results, some of which may have been filtered."""
 
     def whole(self, result: Any) -> Answer:
-        """A filtered result, nothing at all, or an error in place of the list."""
+        """Read an answer. A filtered result, an empty list, and an error in place of the list are failures."""
         if isinstance(result, str | bytes | int | float | list | tuple) or field(result, "error") is not None:
             return unexpected("google", result)
         results = field(result, *_RESULTS)
@@ -82,7 +82,7 @@ class ResultsReader:
 
 
 class ResultsChunks:
-    """These APIs do not stream; should one begin to, its last chunk is read like a whole answer."""
+    """The state of one stream. These APIs do not stream today. If one does, its last chunk is read like a whole answer."""
 
     __slots__ = ("_answer", "_reader", "done")
 

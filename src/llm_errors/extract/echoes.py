@@ -1,8 +1,7 @@
-"""Removes what an error message repeats from a request: quotations, printed objects, and the text after words such as
-`invalid`.
+"""Removes what an error message repeats from a request: quotations, printed objects, and the text after some words.
 
-A user's text may contain quotation marks too. So a quotation ends only where words of the API's own (`plain_words`)
-follow up to the next quotation.
+A user's text may contain quotation marks itself. Therefore a quotation ends only if all words up to the next quotation are
+words of APIs (`plain_words`).
 """
 
 import re
@@ -19,9 +18,7 @@ _PAIRS = {
 _SYMMETRIC = "'\"`"
 _MARKS = {opener: re.compile("[" + re.escape(opener + closers) + "]") for opener, closers in _PAIRS.items()}
 _CANDIDATES = 16
-"""The number of quotation marks that are tried as the end of a quotation.
-
-After them, the last one of the text is taken.
+"""The number of quotation marks that are tried as the end of a quotation, before the last one of the text is used.
 """
 _OPENING = re.compile("[" + re.escape("".join(_PAIRS)) + "]")
 _HARMLESS = re.compile(
@@ -57,7 +54,7 @@ After one of these and a colon or an equals sign, the text may be a user's.
 """
 _INDEX = re.compile(r"\[\d{0,4}\]")
 _CLOSED, _COMPARED = re.compile(">(?!=)"), re.compile(r"[\s=]")
-"""The end of a text in angle brackets; and what follows a `<` that compares two numbers."""
+"""The end of a text in angle brackets, and the text after a `<` that compares two numbers."""
 _RUN = re.compile(r"…(?:[\s…]*…)+")
 _TOKEN = re.compile(
     rf"""(?P<sign>[\s,;:.!?()/=<>*+–—-]+|…|\[REDACTED\])
@@ -97,9 +94,11 @@ def without_echoes(text: str) -> str:
 
 
 def _echo(text: str) -> tuple[int, int] | None:
-    """Start and end of the first words after which the text repeats what was sent."""
+    """Start and end of the first words after which the text may repeat the request."""
     lower = text.lower()
-    if len(lower) != len(text):  # a few letters change their length in lower case; none of the words contains one
+    if len(lower) != len(
+        text
+    ):  # in lower case a few letters have another length; none of the words contains one of them
         lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     parsing = _PARSING.search(lower)
     repeated = (m for m in _BEFORE_A_SIGN.finditer(lower) if _REPEATED.fullmatch(m[1]))
@@ -143,7 +142,7 @@ def _opens(text: str, at: int) -> bool:
 
 
 def _end_of_quote(text: str, opening: int) -> int:
-    """The end of the quotation that opens here: after the last sign that may close it, or before plain words."""
+    """The end of the quotation that opens here: the first closing sign with only plain words after it, or else the last."""
     opener, closers = text[opening], _PAIRS[text[opening]]
     marks = (mark.start() for mark in _MARKS[opener].finditer(text, opening + 1))
     ends = list(islice((at for at in marks if not _is_apostrophe(text, at)), _CANDIDATES))
@@ -179,9 +178,7 @@ def _plain_until(text: str) -> int:
 
 
 def _known(text: str, at: int) -> int | None:
-    """The end of the word, number, sign or quoted identifier at this position, if it is one of the API's own; else
-    None.
-    """
+    """The end of the word, number, sign or quoted identifier at this position if it belongs to an API, or None."""
     if text[at] in _PAIRS:
         harmless = _HARMLESS.match(text, at)
         if harmless:
@@ -202,7 +199,7 @@ def _is_spoken(said: str) -> bool:
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ENDINGS = ("s", "t", "re", "ll")
-"""What may follow an apostrophe."""
+"""Texts that may follow an apostrophe."""
 
 
 def _until_unknown(text: str) -> str:

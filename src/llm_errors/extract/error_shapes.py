@@ -1,7 +1,7 @@
 """Recognises error objects: nested in a gateway's error, with extra fields, or sent instead of an answer.
 
 Healthy answers of compatible servers may have fields of an error (`code` 0, `success` true, a `message`). Therefore an object
-counts as an error only if one of its fields says so.
+counts as an error only if the value of a field means failure.
 """
 
 import re
@@ -75,7 +75,7 @@ def _is_error(found: Any) -> bool:
 
 
 _OBJECT = ("message", "code", "type", "status", "error_code", "errorCode")
-"""Fields that distinguish an error of an API from one of a server in front of it."""
+"""Fields that an error of an API has, and an error of a server in front of the API does not have."""
 
 
 _PROMPT = re.compile(r"(?:input|messages|prompt)\b")
@@ -133,13 +133,13 @@ def _quotas(details: list[Any]) -> list[str]:
 
 
 _AMOUNT = r"\D{0,20}?(?<![\w.-])(\d[\d,_]{0,12})(?![\w-])"
-"""A number that is a word of its own. Digits in the name of a model are not a limit."""
+"""A number that is a separate word. Digits in the name of a model are not a limit."""
 _ASKED = re.compile(r"\b(?:requested|needs?|asks? for|requires?)" + _AMOUNT)
 _ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)" + _AMOUNT)
 
 
 def _exceeds_limit(message: str) -> bool:
-    """Whether a rate-limit message says that this request alone exceeds the whole limit. Waiting does not help then."""
+    """Whether this request alone exceeds the whole limit, according to a rate-limit message. Then waiting does not help."""
     lowered = message.lower()
     asked, allowed = _ASKED.search(lowered), _ALLOWED.search(lowered)
     if asked is None or allowed is None:

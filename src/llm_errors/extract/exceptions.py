@@ -25,7 +25,7 @@ _ROOTS = frozenset(
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
 """Phrases in errors about too many credentials, or about other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
-"""The text of openai's ValueError for an answer without embeddings, the only builtin error about an answer."""
+"""The text of openai's ValueError for an answer without embeddings. No other builtin error is about an answer."""
 _MISSING = "missing required arguments"
 _TOLD = ("retry_after_header",)
 _HTTP = range(300, 600)
@@ -97,7 +97,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
 
 
 def _closed(close: closes.Close, chain: tuple[tuple[str, ...], ...], dialect: str, provider: str) -> Evidence:
-    """Evidence from the close of a websocket. Without a status, every rule that matches a text may read the reason."""
+    """Evidence from the close of a websocket. It has no status, so every rule for a text may match the reason."""
     body = close.read()
     return Evidence(
         dialect=body.dialect or next((d for names in chain if (d := causes.dialect_of(names))), dialect),
@@ -128,13 +128,13 @@ def of_response(response: Any, dialect: str, provider: str) -> Evidence:
 
 
 def _dialect(chain: tuple[tuple[str, ...], ...], dialect: str, by_litellm: bool) -> str:
-    """The dialect of the SDK that raised. litellm raises for every one, and says whose provider it called."""
+    """The dialect of the SDK that raised the exception. litellm names the provider that it called."""
     by_sdk = next(filter(None, map(causes.dialect_of, chain)), dialect)
     return (dialect or by_sdk) if by_litellm else by_sdk
 
 
 def _bearer(links: list[BaseException], chain: tuple[tuple[str, ...], ...], by_litellm: bool) -> BaseException:
-    """The exception that holds the status or the body: the first one, but behind litellm's the innermost with a response."""
+    """The exception with the status or the body: the first one. Behind one of litellm, the innermost one with a response."""
     if by_litellm:
         for link, names in zip(reversed(links), reversed(chain), strict=True):
             answered = loaded(field(link, "response")) or field(link, "body") is not None
@@ -223,7 +223,7 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
 
 
 def _called(exc: BaseException, name: str) -> Any:
-    """What a method of an exception returns; None if it is none, or fails."""
+    """The result of a method of an exception, or None if it is not a method or raises."""
     method = field(exc, name)
     try:
         return method() if callable(method) else None
@@ -232,13 +232,13 @@ def _called(exc: BaseException, name: str) -> Any:
 
 
 def _said(exc: BaseException) -> str:
-    """The text of an exception; empty if making it fails."""
+    """The text of an exception, or an empty text if `str` raises."""
     told = _called(exc, "__str__")
     return told if isinstance(told, str) else ""
 
 
 def _rpc_text(exc: BaseException, chain: tuple[tuple[str, ...], ...]) -> str:
-    """The text of an error of gRPC. Printed, the error also contains its address and the trailers."""
+    """The message of a gRPC error. `str` of the error would also contain the address and the trailers."""
     return text(_called(exc, "details")) if any(_RPC in names for names in chain) else ""
 
 
@@ -249,14 +249,14 @@ def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _header_code(exc: BaseException) -> tuple[str, ...]:
-    """The code from the header in which AWS names the exception. Its bodies contain a text only."""
+    """The code from the header in which AWS names the exception. The body contains only a text."""
     told = text(field(field(field(exc, "response"), "headers"), "x-amzn-errortype"), 256)
     name = printable(told.partition(":")[0].rpartition("#")[2]).strip()
     return (name,) if name else ()
 
 
 def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
-    """A fact, if an SDK refused the call before it sent a request: it raised its root class or a builtin error.
+    """A fact, if an SDK refused the call before it sent a request. It then raises its root class or a builtin error.
 
     The text distinguishes missing credentials from invalid arguments. It is never exported.
     """
@@ -285,7 +285,7 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
 
 
 def _told_wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
-    """The wait from a Retry-After header, or, if the body has none either, from the attribute `retry_after`."""
+    """The wait from a Retry-After header. If neither the header nor the body has one, the attribute `retry_after`."""
     response = field(exc, "response")
     headers = (
         field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")
@@ -297,7 +297,7 @@ def _told_wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
 
 
 def _trailers(exc: BaseException) -> Any:
-    """The trailing metadata of an error of gRPC, as a mapping."""
+    """The trailing metadata of a gRPC error, as a mapping."""
     found = _called(exc, "trailing_metadata")
     try:
         return {str(name).lower(): value for name, value in found or ()}

@@ -1,6 +1,6 @@
-"""What a framework's exception tells beside its class.
+"""Reads exceptions of agent frameworks, in addition to their class.
 
-Its text is read, but never exported: it may repeat what a user or a model wrote.
+The text is read but never exported, because it may repeat what a user or a model wrote.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ _SAID: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "ModelBehaviorError": ((" not found in agent ", "unknown_tool"),),
     "UsageLimitExceeded": (("request_limit", "call_limit"), ("tool_calls_limit", "other_limit")),
 }
-"""Class -> words of its text, each with a fact. One class stands for several limits or for several faults of an answer."""
+"""Class -> phrases in its text, each with a fact. Each of these classes is used for several limits or unusable answers."""
 
 
 def facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
@@ -26,7 +26,7 @@ def facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
 
 
 def told(exc: BaseException, names: tuple[str, ...]) -> Evidence | None:
-    """The evidence in the message that an exception carries: the result of a query of claude-agent-sdk."""
+    """Evidence from the message in an exception of claude-agent-sdk, which is the result of a query."""
     if names[:1] != ("claude_agent_sdk.ResultError",):
         return None
     found = MessagesOfQuery().whole(field(exc, "data")).suspicion

@@ -13,7 +13,7 @@ from llm_errors.extract.answer import ABSENT, Answer, Reader, suspect
 from llm_errors.extract.fields import JSON_LIMIT, parsed
 
 MOST = 64
-"""The maximum number of values of one name, that is, of candidates of an answer."""
+"""The maximum number of values that are read for one field name. Each candidate of an answer has one."""
 _FINISH: tuple[tuple[str, frozenset[str], str], ...] = (
     ("finishReason", google.NATURAL | {ABSENT}, google.DIALECT),
     ("finish_reason", openai_chat.NATURAL, "openai"),

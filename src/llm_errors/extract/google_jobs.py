@@ -1,4 +1,4 @@
-"""Long-running operations and batches of the google dialect, as the request that begins them and as their state."""
+"""Long-running operations and batches of the google dialect: the answer that begins them, and their state."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _BAD_STATES = frozenset(("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"))
 
 
 class OperationReader:
-    """Reads what begins a long-running operation: its name, or an error."""
+    """Reads the answer that begins a long-running operation: its name, or an error."""
 
     def whole(self, result: Any) -> Answer:
         """Read the name."""
@@ -26,7 +26,7 @@ class OperationReader:
 
 
 def state_of(job: Any) -> Answer:
-    """What is known of an operation or a batch. One that runs, or whose state is unknown, is healthy."""
+    """The outcome of an operation or a batch. If it is running or its state is unknown, it is healthy."""
     name = text(field(job, "name"), 256)
     error, state = field(job, "error"), text(field(job, "state"), 64)
     if error is not None:
@@ -41,7 +41,7 @@ def state_of(job: Any) -> Answer:
 
 
 def _named(error: Any) -> Any:
-    """The error of an operation has a number of `google.rpc.Code`, which is no HTTP status."""
+    """The error with the name of its code. The error of an operation has a number of `google.rpc.Code`."""
     code = number(field(error, "code"))
     if code is None or not 0 <= code < len(RPC_CODES):
         return error

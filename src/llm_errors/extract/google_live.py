@@ -1,4 +1,4 @@
-"""Turns of Gemini's Live API: messages on a websocket. The last message of a turn says that it is complete, and why."""
+"""Turns of Gemini's Live API, which are messages on a websocket. The last message of a turn contains the reason."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class LiveReader:
     """Reads the turns of a session."""
 
     def whole(self, result: Any) -> Answer:
-        """Something else than a message of a session."""
+        """Read something that is not a message of a session."""
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "LiveChunks":
@@ -26,7 +26,7 @@ class LiveReader:
 
 
 class LiveChunks:
-    """The state of one turn. A tool call ends it: the model waits for the application."""
+    """The state of one turn. A tool call ends the turn, because the model then waits for the application."""
 
     __slots__ = ("_content", "_finish", "_interrupted", "_tokens", "done")
 

@@ -1,4 +1,4 @@
-"""Answers of Google's generated clients, which are protocol buffers: enumerations become names."""
+"""Converts answers of Google's generated clients, which are protocol buffers, to dictionaries with names of enumerations."""
 
 from itertools import islice
 from typing import Any
@@ -8,7 +8,7 @@ from llm_errors.extract.google import GenerateContentReader
 from llm_errors.extract.reshaped import Reshaped
 
 _CANDIDATES, _PARTS = 8, 64
-"""How many candidates, and parts of one, are looked at. A slice of them would be messages without names."""
+"""The maximum number of candidates, and of parts of a candidate, that are read."""
 
 
 def _shape(result: Any) -> Any:
@@ -37,13 +37,13 @@ def _candidate(candidate: Any) -> dict[str, Any]:
 
 
 def _part(part: Any) -> dict[str, Any]:
-    """The one field that is set; of anything but text, that it is there is enough."""
+    """The field that is set. Only a text is copied; of any other part, only the name."""
     kind = type(part).pb(part).WhichOneof("data")
     return {} if kind is None else {kind: part.text if kind == "text" else {"name": kind}}
 
 
 def _name(member: Any) -> str | None:
-    """The name of a member of an enumeration, of which 0 means that there is none. A member that is not known has no name."""
+    """The name of a member of an enumeration. The value 0 means unset. An unknown member is named after its value."""
     value = number(member)
     if not value:
         return None

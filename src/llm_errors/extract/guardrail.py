@@ -1,4 +1,4 @@
-"""The action of a Bedrock guardrail, from its trace: the stage at which it blocked, or that it only masked."""
+"""Reads the trace of a Bedrock guardrail: the stage at which it blocked, or that it only masked a text."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ def assessed_stage(on_input: Any, on_output: Any) -> list[str]:
 
 
 def has_only_masked(answer: Any) -> bool:
-    """Whether the trace in an answer says that the guardrail masked something and blocked nothing."""
+    """Whether the guardrail masked something and blocked nothing, according to the trace in an answer."""
     return only_masks(list(_assessments(answer)))
 
 
 def only_masks(assessments: Any) -> bool:
-    """Whether the assessments say that the guardrail only masked something. False if there are no assessments."""
+    """Whether the guardrail only masked something, according to the assessments. False if there are no assessments."""
     return _did(assessments, "ANONYMIZED") and not _did(assessments, "BLOCKED")
 
 

@@ -1,6 +1,6 @@
-"""What litellm's exceptions wrap: the provider's response, a network error, or the text of an error body.
+"""Reads what litellm's exceptions wrap: the provider's response, a network error, or the text of an error body.
 
-litellm raises a class of its own for every failure, with a status and a response that it makes up if there was none.
+litellm raises its own exception for every failure. If there was no response, it invents a status and a response.
 """
 
 from llm_errors import providers
@@ -21,14 +21,14 @@ def is_its_own(names: tuple[str, ...]) -> bool:
 
 
 def has_made_up_status(chain: tuple[tuple[str, ...], ...], bearer: BaseException) -> bool:
-    """Whether no provider sent the status: there was a network error, or litellm did not recognise the error."""
+    """Whether litellm invented the status, because of a network error or because it did not recognise the error."""
     if not is_its_own(causes.names(bearer)) or HTTP_ERROR in causes.names(bearer):
         return False
     return _CONNECTION in causes.names(bearer) or any(map(causes.is_transport, chain))
 
 
 def told(exc: BaseException) -> object:
-    """The error body or the text that litellm quotes in its message, behind its own names."""
+    """The error body or the text that litellm quotes in its message, after the names that it adds."""
     said = text(field(exc, "message"))
     while True:
         name, colon, rest = said.partition(": ")
@@ -42,7 +42,7 @@ def told(exc: BaseException) -> object:
 
 
 def findings(bearer: BaseException, chain: tuple[tuple[str, ...], ...]) -> frozenset[str]:
-    """Facts that litellm found out itself: the call has no API key, or its stream stopped without a finish reason."""
+    """Facts that litellm detects itself: the call has no API key, or its stream stopped without a finish reason."""
     if any(names[:1] in _EXHAUSTED for names in chain):
         return frozenset(("no_end",))
     said = text(field(told(bearer), "error"), 200).lower() if is_its_own(causes.names(bearer)) else ""

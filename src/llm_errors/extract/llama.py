@@ -30,7 +30,7 @@ def _chunk(chunk: Any) -> Any:
 
 
 def _tokens(holder: Any) -> tuple[Any, Any]:
-    """The counts are entries of a list of metrics; their values are floating-point numbers."""
+    """The token counts. They are entries in a list of metrics, with floating-point numbers as values."""
     counted = {text(field(m, "metric"), 64): field(m, "value") for m in items(field(holder, "metrics"))[:16]}
     found = (counted.get(f"num_{which}_tokens") for which in ("prompt", "completion"))
     read, written = (int(value) if isinstance(value, int | float) else None for value in found)

@@ -1,7 +1,7 @@
-"""How a body ends in the provider's own words, for an SDK that rewrites them (litellm): finish, block and error.
+"""Finds the provider's own finish reason, block reason and error in a body, because litellm rewrites them.
 
-The body is searched, not parsed: it may be an event stream, or frames of AWS. A quotation mark inside generated text is
-escaped, so text cannot match.
+The body is searched, not parsed, because it may be an event stream or contain frames of AWS. Quotation marks inside generated
+text are escaped, so the text cannot match.
 """
 
 import re
@@ -21,10 +21,10 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 128
-"""Bytes of one piece of a body that are searched again with the next one."""
+"""The number of bytes at the end of a piece that are searched again together with the next piece."""
 _MARK = b"[DONE]"
 _WITH_FINISH = frozenset(("anthropic", "google", "mistral", "cohere", "openai"))
-"""Dialects in which every stream tells why it ended. The streams of Bedrock may be encoded."""
+"""Dialects in which every stream contains a finish reason. The streams of Bedrock are missing, as they may be encoded."""
 NATURAL = _OPENAIS | anthropic.NATURAL | bedrock.NATURAL | cohere.NATURAL | google.NATURAL
 """Finish reasons of a healthy answer in any dialect."""
 
@@ -37,7 +37,7 @@ class NativeFinish:
     def __init__(self) -> None:
         self.found = self.block = self.error = ""
         self.ended = False
-        """Whether the body says that it ended."""
+        """Whether the body contained an end marker."""
         self._tail = b""
 
     def __call__(self, data: bytes) -> None:
@@ -51,7 +51,7 @@ class NativeFinish:
 
 
 def judged(reader: Reader, result: Any, body: bytes, dialect: str) -> Answer:
-    """Read an answer that was rewritten. If it or its finish reason is not healthy, the provider's body decides."""
+    """Read a rewritten answer. If the answer or the provider's finish reason is not healthy, the provider's body decides."""
     answer = reader.whole(result)
     native = NativeFinish()
     native(body)
@@ -80,7 +80,7 @@ def in_own_words(answer: Answer, native: NativeFinish, dialect: str) -> Answer:
 
 
 class RewrittenChunks:
-    """The state of a stream that is rewritten. `native` is the finish reason of its body, or None if the body is not seen."""
+    """The state of a rewritten stream. `native` has the finish reason of its body; it is None if the body is not observed."""
 
     __slots__ = ("_chunks", "_dialect", "_native")
 
@@ -94,7 +94,7 @@ class RewrittenChunks:
 
     @property
     def error(self) -> str:
-        """The type of the error in the body, for an exception that does not name it."""
+        """The type of the error in the body. litellm's exception does not contain it."""
         native = self._native()
         return native.error if native is not None else ""
 
@@ -103,7 +103,7 @@ class RewrittenChunks:
         return self._chunks.chunk(chunk)
 
     def end(self) -> Answer:
-        """The answer after the last chunk. litellm also ends a stream well that stopped without a word."""
+        """The answer after the last chunk. litellm gives even a stream that stopped without a finish reason a healthy end."""
         answer, native = self._chunks.end(), self._native()
         if native is None:
             return answer

@@ -54,11 +54,11 @@ NATURAL = frozenset(
 )
 """Finish reasons of a healthy answer, of OpenAI and of compatible servers."""
 _TELLING = FINISH_REASONS - {"OTHER", "IMAGE_OTHER"}
-"""Gemini's finish reasons that say more than the general reason before the colon."""
+"""Gemini's finish reasons that are more specific than the general reason before the colon."""
 
 
 def plain(reason: str) -> str:
-    """The more specific part of a combined reason: of `content_filter: RECITATION` Gemini's name, if it is known."""
+    """The more specific part of a combined reason such as `content_filter: RECITATION`, if it is a known reason of Gemini."""
     if ": " not in reason:
         return "" if reason.upper() == ABSENT else reason
     general, _, own = reason.partition(": ")
@@ -98,7 +98,7 @@ class ChatReader:
                 and answer.id.isascii()
             ):
                 return answer
-        except Exception:  # noqa: BLE001 - another shape, or an object that raises: it is read field by field
+        except Exception:  # noqa: BLE001 - another shape, or an object that raises; it is then read field by field
             pass
         return self.judged(result)
 
@@ -253,7 +253,7 @@ class ChatChunks:
                 self._turning_point(chunk, choice, index, reason)
 
     def _turning_point(self, chunk: Any, choice: Any, index: Any, reason: Any) -> None:
-        """Read identity, usage and errors, which the first and the last chunk of a choice carry."""
+        """Read identity, usage and errors, which are in the first and the last chunk of a choice."""
         found = text(reason, 64)
         if found.upper() != ABSENT or index not in self._finish:
             self._finish[index] = "" if found.upper() == ABSENT else found

@@ -8,7 +8,7 @@ from llm_errors.extract.fields import field, is_json, items, text
 
 DIALECT = "openai"
 NATURAL = frozenset(("completed", "cancelled", "in_progress"))
-"""Statuses of a response that is no failure. A user who speaks (`turn_detected`) ends a response too."""
+"""Statuses of a healthy response. It is also healthy if the user began to speak (`turn_detected`) and so ended it."""
 BY_CALLER = "client_cancelled"
 _DONE = "response.done"
 _NOTHING = ("", None)

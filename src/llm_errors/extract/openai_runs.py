@@ -8,7 +8,7 @@ from llm_errors.extract.fields import field, text
 
 DIALECT = "openai"
 NATURAL = frozenset(("queued", "in_progress", "requires_action", "cancelling", "cancelled", "completed"))
-"""Statuses of a run that goes on, went well, or was cancelled by the application."""
+"""Statuses of a run that is running, has succeeded, or was cancelled by the application."""
 _RUN = "thread.run."
 _TERMINAL = frozenset(
     _RUN + name for name in ("completed", "failed", "cancelled", "expired", "incomplete", "requires_action")

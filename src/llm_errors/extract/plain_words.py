@@ -1,6 +1,6 @@
 """Words that providers, SDKs and HTTP libraries use in error messages about requests.
 
-Of a sentence that may repeat a user's text, only these words are exported. The lists contain no names of people, places
+From a sentence that may repeat a user's text, only these words are exported. The lists contain no names of people, places
 or things, no first person and no words of conversation.
 """
 

@@ -1,7 +1,7 @@
 """Redacts a message for export: credentials always, and by default also what it repeats from the request.
 
-A bounded prefix is redacted first and clipped to 256 characters afterwards, so that clipping cannot hide half a credential.
-The patterns are imported with the first message: compiling them would make every process start later.
+The message is shortened, redacted, and then clipped to 256 characters, so that no credential is clipped before it is found.
+The patterns are imported with the first message, because compiling them would delay the start of every process.
 """
 
 from llm_errors.extract.fields import TEXT_LIMIT

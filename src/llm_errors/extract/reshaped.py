@@ -6,7 +6,7 @@ from typing import Any
 from llm_errors.extract.answer import Answer, Chunks, Reader, unexpected
 
 Shape = Callable[[Any], Any]
-"""Turns an answer, or one chunk of a streamed answer, into another shape. None if it is no answer."""
+"""Converts an answer, or one chunk of a streamed answer, to another shape. Returns None if it is not an answer."""
 
 
 class Reshaped:
@@ -26,7 +26,7 @@ class Reshaped:
 
 
 class ReshapedChunks:
-    """The state of one stream. A chunk that is no part of an answer is read as it is: it may be an error."""
+    """The state of one stream. A chunk that is not part of an answer is not converted, because it may be an error."""
 
     __slots__ = ("_chunks", "_shape")
 

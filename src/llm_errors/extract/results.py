@@ -35,7 +35,7 @@ _BY_MARK: tuple[tuple[str, str, Reader], ...] = (
     ("object", "realtime.response", REALTIME),
     ("object", "thread.run", RUNS),
 )
-"""A field whose value shows what the answer is."""
+"""Fields with a value that shows the type of the answer."""
 
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("num_turns",), MessagesOfQuery()),

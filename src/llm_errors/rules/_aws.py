@@ -12,7 +12,7 @@ _THROTTLED = "throttlingexception toomanyrequestsexception throttling requestthr
 
 
 def aws(dialect: Dialect) -> tuple[Rule, ...]:
-    """The rules, for one dialect."""
+    """The rules for one dialect."""
     code, status, says = dialect.code, dialect.status, dialect.says
     return (
         status("aws.server", E.SERVER, "internal", 500, "internalserverexception internalfailure internalstreamfailure"),
@@ -39,7 +39,7 @@ def aws(dialect: Dialect) -> tuple[Rule, ...]:
         code("aws.expired", E.AUTH, "expired", "expiredtokenexception expiredtoken requestexpired"),
         code("aws.subscription", E.AUTH, "permission_denied", "optinrequired subscriptionrequiredexception"),
         status("aws.model_id", E.NOT_FOUND, "model", 404, "resourcenotfoundexception"),
-        # Only the text tells, if the header that names the exception is missing.
+        # If the header that names the exception is missing, only the text shows it.
         says("aws.payment", E.CALL_BUDGET, "billing", frozenset({403}), "invalid_payment_instrument"),
         says("aws.model", E.NOT_FOUND, "model", frozenset({400, 404}),
              "model identifier is invalid", "reached the end of its life"),

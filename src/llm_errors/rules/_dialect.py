@@ -48,8 +48,8 @@ class Dialect:
     def adopt(self, rows: Iterable[Rule], own: Iterable[Rule]) -> tuple[Rule, ...]:
         """Rules of another dialect, for servers that use this wire format but send codes and texts of the other dialect.
 
-        A code, phrase or finish reason of `own` means what this dialect says it does; only a text beside a code tells
-        more. Adopted texts weigh less than this dialect's own.
+        If `own` has a rule for a code, phrase or finish reason, it is removed from the adopted rules. A code stays in an
+        adopted rule that also requires a text. Adopted texts have a lower weight than those of this dialect.
         """
         own = tuple(own)
         codes = spellings(code for row in own for code in row.codes)

@@ -21,7 +21,7 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
         code("glm.concurrency", E.RATE_LIMITED, "concurrency", "1302", status=_BUSY, weight=1),
         code("glm.rate", E.RATE_LIMITED, "requests", "1303 1305", status=_BUSY, weight=1),
         code("glm.overloaded", E.SERVER, "overloaded", "1312", status=_BUSY, weight=1),
-        # The same number for a limit of the caller and for an overloaded model: only the text distinguishes them.
+        # The number is the same for a limit of the caller and for an overloaded model. Only the text distinguishes them.
         code("glm.overloaded.said", E.SERVER, "overloaded",
              "1305",
              status=_BUSY, says=("temporarily overloaded", "访问量过大"), weight=2),
@@ -35,7 +35,7 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
         code("glm.key", E.AUTH, "invalid_key", "1000 1001 1002 1004", status=frozenset({401, 403}), weight=1),
         code("glm.key.expired", E.AUTH, "expired", "1003", status=frozenset({401, 403}), weight=2),
         code("glm.server", E.SERVER, "internal", "1230 1234", status=frozenset({500})),
-        # Workers AI and its AI gateway number their errors (3036: the free allocation of the day is used up).
+        # Numbers of Workers AI and its AI gateway (3036: the free allocation of the day is used up).
         code("workers.daily", E.RATE_LIMITED, "daily_quota", "3036 4006", status=_BUSY),
         code("workers.capacity", E.SERVER, "overloaded", "3040", status=_BUSY),
         code("workers.model", E.NOT_FOUND, "model", "5007 3042", status=frozenset({400, 404})),

@@ -34,19 +34,19 @@ class Rule:
     reason that says little, so that a rule for the HTTP status wins. `names` are the HTTP statuses that the codes only
     repeat, as `forbidden` repeats 403: the rule has the rank of a status, and a text that refines one of these statuses
     refines this rule too. Of two rules of the same rank, the one with the higher `weight` wins, then the one with more
-    conditions. The weight of an exception rule says how close the class is to the root cause.
+    conditions. The weight of an exception rule is higher, the closer the class is to the root cause.
     """
 
     id: str
     error_class: ErrorClass | None
-    """None means that the call is healthy. Only rules of the user can say that."""
+    """None means that the call is healthy. Only rules of the user can have this value."""
     reason: str
     dialects: frozenset[str] = frozenset()
     providers: frozenset[str] = frozenset()
     status: frozenset[int] = frozenset()
     codes: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
-    """Further codes, of which one must be present too: for a rule that requires both a code and a type."""
+    """Additional codes, of which one must be present too, for a rule that requires both a code and a type."""
     finish: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
     exceptions: frozenset[str] = frozenset()
@@ -85,7 +85,7 @@ class Rule:
     def adopted(self, row_id: str, **changed: Any) -> "Rule":
         """A copy with the same kinds of conditions, so that rank and evidence stay as they are.
 
-        `dataclasses.replace` computes them anew; for a thousand copies that took most of the time to load the rules.
+        `dataclasses.replace` would compute them again, which took most of the loading time for a thousand copies.
         """
         copied = object.__new__(Rule)
         fields = vars(copied)
@@ -103,7 +103,7 @@ class Rule:
         return not self._codes.isdisjoint(codes)
 
     def _rank(self) -> int:
-        if self.generic or self.wrapper:  # a wrapper says less than anything that it wraps
+        if self.generic or self.wrapper:  # a wrapper is less specific than anything that it wraps
             return GENERIC
         if self.names:
             return STATUS

@@ -10,7 +10,7 @@ from llm_errors.evidence import Evidence
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 _QUOTED: Final = re.compile(r"""(?<!\w)(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)(?!\w)""")
 _ECHO: Final = re.compile(r"input_value\s*=|'input':|\"input\":|failed_generation")
-"""From here on a message repeats the request. Such parts and quotations are not the provider's words, and are not matched."""
+"""The beginning of a part of a message that repeats the request. These parts and quotations are not matched."""
 _CODE: Final = r"[A-Za-z][A-Za-z0-9]*(?:[._:-][A-Za-z0-9]+)*"
 _IN_TEXT: Final = re.compile(
     rf"""
@@ -36,7 +36,7 @@ class Signals:
 
     `codes` maps the normalised spelling of each code to the code as it was sent, most specific first. `all_codes` also has
     the codes that occur only in the message. `named` are HTTP statuses that a code repeats; a rule that refines such a status
-    by a text may match too. If an error inside HTTP 200 names no status (`is_bare`), every rule with a text may match.
+    by a text may match too. If an error inside HTTP 200 contains no status (`is_bare`), every rule with a text may match.
     """
 
     def __init__(self, evidence: Evidence, messages: bool, dialect: str = "") -> None:

@@ -3,7 +3,7 @@
 Few providers have an error code for this case, and some answer 401, 403 or 429 with a code that only names that status.
 A phrase must state that the account is empty: messages about rate limits advise the reader to pay more, and must not match.
 
-The English rules, and the Chinese ones of Zhipu (error 1113), new-api, one-api and DeepSeek, were seen in texts of these providers.
+The English rules, and the Chinese ones of Zhipu (error 1113), new-api, one-api and DeepSeek, were seen in messages of these providers.
 The Japanese, Korean, German, French, Spanish and Portuguese phrases were found in applications that answer 402. No provider's
 documentation was checked for them.
 """

@@ -1,7 +1,7 @@
 """Rules for websockets that a server closed or refused, for every dialect.
 
-A close code says as little as an HTTP status: the reason text beside it decides if a rule knows its words. Codes: RFC 6455
-(section 7.4.1) and the IANA registry. 3000 to 4999 belong to applications; OpenAI writes an error code into the reason.
+A close code is as general as an HTTP status. The reason text is more specific and decides if a rule matches it. Codes: RFC
+6455 (section 7.4.1) and the IANA registry. 3000 to 4999 belong to applications. OpenAI writes an error code into the reason.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
 _REPEATS: Final = 400
-"""A status that stands for every close code: the rule gets the rank of a status, so that a text can refine it."""
+"""A status that represents every close code. The rule then has the rank of a status, so that a text can refine it."""
 
 
 def _close(code: str, error_class: E, reason: str) -> Rule:
@@ -30,7 +30,7 @@ CODES: Final = (
     _close("1002", E.BAD_REQUEST, "protocol"),
     _close("1003", E.BAD_REQUEST, "unsupported"),
     _close("1007", E.BAD_REQUEST, "invalid_parameter"),
-    # A policy of the server: without further words, what the credential may do.
+    # A policy of the server. Without a more specific text, it is about the permissions of the credential.
     _close("1008 3003", E.AUTH, "permission_denied"),
     _close("1009", E.BAD_REQUEST, "request_too_large"),
     _close("1010", E.BAD_REQUEST, "unsupported"),
@@ -49,9 +49,9 @@ EXCEPTIONS: Final = (
     _exception("uri", E.BAD_REQUEST, "protocol", "websockets.InvalidURI", 4),
     _exception("misuse", E.BAD_REQUEST, "protocol", "websockets.ConcurrencyError websockets.InvalidState", 4),
     _exception("size", E.BAD_REQUEST, "request_too_large", "websockets.PayloadTooBig websockets.TooManyFragments", 4),
-    # The server answered the handshake with something else than HTTP, or in a way that the protocol does not allow.
+    # The server did not answer the handshake with HTTP, or violated the protocol.
     _exception("message", E.TRANSPORT, "disconnected", "websockets.InvalidMessage", 2),
-    # Of the others, `ConnectionClosed` is decided by its close code, and `InvalidStatus` by its HTTP status.
+    # Two other exceptions have better evidence: `ConnectionClosed` its close code, and `InvalidStatus` its HTTP status.
     _exception(
         "handshake",
         E.TRANSPORT,

@@ -1,6 +1,6 @@
 """Rules of the cohere dialect.
 
-Its errors contain only a message; its finish reasons are in capitals. Texts: Cohere's page of errors
+Its errors contain only a message. Its finish reasons are in capitals. Source of the texts: Cohere's error reference
 (docs.cohere.com/reference/errors). The meaning of status 498 depends on the text.
 """
 

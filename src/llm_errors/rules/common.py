@@ -1,4 +1,4 @@
-"""Rules for every dialect: HTTP statuses, network exceptions by name, findings about the content."""
+"""Rules for every dialect: HTTP statuses, network exceptions by name, and facts about the content."""
 
 from typing import Final
 

@@ -1,6 +1,8 @@
-"""Rules for exceptions that litellm and agent frameworks raise themselves, by class name: limits, guardrails, context
-overflow, answers that they cannot use. A name has a higher rank than a status: litellm gives these exceptions the status 400
-or 422. The facts say which limit ended a run without an exception, or what the text of an exception adds to its class.
+"""Rules for exceptions that litellm and agent frameworks raise themselves, by class name.
+
+They are about limits, guardrails, context overflow, and unusable answers. A class name has a higher rank than a status, because
+litellm gives these exceptions the status 400 or 422. A fact names the limit that ended a run without an exception, or refines
+the class by the text of the exception.
 """
 
 from typing import Final
@@ -25,10 +27,10 @@ ROWS: Final = (
     _named("budget", E.CALL_BUDGET, "spend_limit", ".BudgetExceededError"),
     _named("policy", E.PROMPT_BLOCKED, "content_filter", ".ContentPolicyViolationError"),
     _named("context", E.BAD_REQUEST, "context_overflow", ".ContextWindowExceededError"),
-    # What a tool returns is part of the next prompt; what the model gives to a tool is its output.
+    # The result of a tool is part of the next prompt. The arguments of a tool are output of the model.
     _named("guardrail.prompt", E.PROMPT_BLOCKED, "guardrail",
            ".InputGuardrailTripwireTriggered .ToolOutputGuardrailTripwireTriggered"),
-    # google-adk's own, about sessions and tools.
+    # Exceptions of google-adk about sessions and tools.
     _named("adk.missing", E.NOT_FOUND, "resource",
            "google.adk.NotFoundError google.adk.SessionNotFoundError google.adk.InvocationNotFoundError"),
     _named("adk.state", E.BAD_REQUEST, "failed_precondition", "google.adk.AlreadyExistsError google.adk.StaleSessionError"),

@@ -59,7 +59,7 @@ CODES: Final = (
     _canonical("internal", E.SERVER, "internal", 500, "INTERNAL UNKNOWN DATA_LOSS"),
     _canonical("deadline", E.SERVER, "deadline_exceeded", 504, "DEADLINE_EXCEEDED"),
     _canonical("conflict", E.SERVER, "conflict", 409, "ABORTED ALREADY_EXISTS"),
-    # A call that Google cancelled; its status alone says nothing.
+    # A call that Google cancelled. Its status alone is not specific.
     _code("backend", E.SERVER, "internal", "backendError", generic=True),
     # Errors in streams and in interactions have lower-case names.
     _code("interaction.invalid", E.BAD_REQUEST, "invalid_parameter", "invalid_request", generic=True),
@@ -127,13 +127,13 @@ TURN: Final = (
     ),
     _finish("turn.recitation", E.OUTPUT_BLOCKED, "recitation", "OUTPUT_IMAGE_IP_PROHIBITED"),
 )
-"""Reasons with which the Live API ends a turn, beside those of `generateContent`."""
+"""Reasons with which the Live API ends a turn, in addition to those of `generateContent`."""
 
 JOBS: Final = (
     _finish("job.failed", E.SERVER, "other", "JOB_STATE_FAILED", generic=True),
     _finish("job.expired", E.TIMEOUT, "provider", "JOB_STATE_EXPIRED"),
 )
-"""States in which a batch ends. Whether its single requests succeeded is the application's to read."""
+"""Final states of a batch. The application reads whether the single requests succeeded."""
 
 # Interactions write the reasons in lower case.
 BLOCK: Final = (
@@ -151,12 +151,12 @@ OTHERS: Final = (
     Rule("google.block.unrecognised", E.PROMPT_BLOCKED, "other", dialects=_DIALECT.only, facts=words("blocked"), kind="finish_reason"),
     Rule("google.image.filtered", E.OUTPUT_BLOCKED, "image_safety", dialects=_DIALECT.only, facts=words("image_filtered")),
     Rule("google.stream.garbled", E.UNKNOWN, "unexpected_body", exceptions=words("google.genai.UnknownApiResponseError"), weight=4),
-    # What the SDK's automatic function calling finds wrong with the arguments that the model chose, or with a function.
+    # Errors that the SDK's automatic function calling finds in the arguments from the model, or in a function.
     Rule("google.call.arguments", E.TOOL_PROTOCOL, "invalid_arguments",
          exceptions=words("google.genai.UnknownFunctionCallArgumentError google.genai.FunctionInvocationError"), weight=4),
     Rule("google.call.unsupported", E.BAD_REQUEST, "unsupported",
          exceptions=words("google.genai.UnsupportedFunctionError"), weight=4),
-    # It replaces the error that interrupted a continued interaction, which is its cause.
+    # The exception replaces the error that interrupted a continued interaction. That error is its cause.
     Rule("google.continuation", E.SERVER, "other",
          exceptions=words("google.genai.ContinuationInterruptedError"), wrapper=True),
     Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_DIALECT.only, status=frozenset({400}), says=(
@@ -197,6 +197,6 @@ LIVE: Final = (
     _live("deadline", E.SERVER, "deadline_exceeded", 504, "deadline expired", "deadline exceeded"),
     _live("blocked", E.PROMPT_BLOCKED, "safety", 400, "blocked due to safety", "violates our policies"),
 )  # fmt: skip
-"""Phrases of Gemini's Live API, as reports of its users show them. A close code alone says little."""
+"""Phrases of Gemini's Live API, from reports of users. A close code alone is not specific."""
 
 ROWS: Final = (*CODES, *FINISH, *TURN, *JOBS, *BLOCK, *OTHERS, *LIVE)

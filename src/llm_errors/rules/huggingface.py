@@ -1,4 +1,4 @@
-"""What huggingface_hub raises itself, by class. Its servers' answers are of the openai dialect."""
+"""Rules for exceptions that huggingface_hub raises itself. The errors of its servers are of the openai dialect."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ def _raised(row_id: str, error_class: E, reason: str, names: str) -> Rule:
 
 
 ROWS: Final = (
-    # The errors of text generation servers.
+    # Errors of text generation servers.
     _raised("parameter", E.BAD_REQUEST, "invalid_parameter",
             "ValidationError HFValidationError HfUriError StrictDataclassError StrictDataclassDefinitionError"
             " StrictDataclassFieldValidationError StrictDataclassClassValidationError"),
@@ -26,9 +26,9 @@ ROWS: Final = (
     _raised("resource", E.NOT_FOUND, "resource",
             "EntryNotFoundError LocalEntryNotFoundError RevisionResolutionError CacheNotFound"
             " CachedRepoTreeNotFoundError"),
-    # The machine is set up not to ask the network. The class is a network error's subclass.
+    # The machine is configured to work offline. The class is a subclass of a network error.
     _raised("offline", E.BAD_REQUEST, "failed_precondition", "OfflineModeIsEnabled"),
-    # What the library finds wrong with files and with what is stored on this machine.
+    # Errors that the library finds in files and in its local cache.
     _raised("files", E.BAD_REQUEST, "other",
             "CorruptedCacheException SafetensorsParsingError NotASafetensorsRepoError DryRunError FileMetadataError"
             " IncompleteSnapshotError DDUFError DDUFCorruptedFileError DDUFExportError DDUFInvalidEntryNameError"

@@ -1,6 +1,6 @@
-"""Rows for exceptions that litellm raises itself, by class name: guardrails, requests that it refuses, answers that do not fit.
+"""Rules for exceptions that litellm raises itself, by class name: guardrails, refused requests, unusable answers.
 
-litellm gives them the status 400 or 500, or none, which says less than the name.
+litellm gives them the status 400, 500 or none. The class name is more specific.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ def _named(row_id: str, error_class: E, reason: str, names: str, weight: int = 4
 
 
 ROWS: Final = (
-    # Most guardrails run before the model is called. The class does not tell which one raised.
+    # Most guardrails run before the model is called. The class does not show which guardrail raised.
     _named("guardrail", E.PROMPT_BLOCKED, "guardrail",
            "GuardrailRaisedException BlockedPiiEntityError ModifyResponseException RejectedRequestError"),
     _named("payment", E.CALL_BUDGET, "billing", "PaymentRequiredError"),
@@ -24,6 +24,6 @@ ROWS: Final = (
     _named("unsupported", E.BAD_REQUEST, "unsupported",
            "UnsupportedParamsError UnsupportedEndpointError EndpointNotSupportedByModelError"),
     _named("parameter", E.BAD_REQUEST, "invalid_parameter", "LiteLLMUnknownProvider MalformedRequestFieldError"),
-    # A router without a deployment that it may ask: each has failed or has reached its limit, and rests for a while.
+    # A router has no available deployment: all have failed or reached their limit, and are paused for some time.
     _named("no_deployment", E.RATE_LIMITED, "other", "RouterRateLimitError RouterRateLimitErrorBasic"),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Rules of the ollama dialect.
 
-Its errors are plain texts, which may also be lines of a stream. Texts: those of Ollama's server in public reports.
+Its errors are plain texts, which may also be lines of a stream. Source of the texts: public reports about Ollama's server.
 Finish reasons and everything else come from the openai dialect.
 """
 
@@ -16,7 +16,7 @@ _says = _DIALECT.says
 _BROKEN = frozenset({500})
 
 TEXTS: Final = (
-    # A name that the message quotes counts as a blank.
+    # A quoted name in the message is matched as a space.
     _says("model", E.NOT_FOUND, "model", frozenset({404}), "try pulling it first", "model   not found"),
     _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}), "does not support"),
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 500}),
@@ -28,16 +28,16 @@ TEXTS: Final = (
     _says("tool", E.TOOL_PROTOCOL, "malformed_call", _BROKEN, "error parsing tool call"),
 )  # fmt: skip
 LINES: Final = (
-    # An error line has no status: its text is read by the rules above.
+    # An error in a line of a stream has no status. The rules above match its text.
     Rule("ollama.line", E.SERVER, "other",
          dialects=_DIALECT.only, exceptions=words("ollama.ResponseError"), embedded=True, generic=True, kind="exception"),
-    # The SDK makes an object from any body with a successful status.
+    # The SDK creates an object from any body with a successful status.
     Rule("ollama.body", E.UNKNOWN, "unexpected_body",
          dialects=_DIALECT.only, exceptions=words("pydantic_core.ValidationError"), embedded=True, weight=5),
 )  # fmt: skip
 
 REFUSED: Final = (
-    # The SDK asks for what is missing before it sends anything.
+    # The SDK reports missing arguments before it sends anything.
     Rule("ollama.refused", E.BAD_REQUEST, "invalid_parameter", exceptions=words("ollama.RequestError"), weight=4),
 )
 

@@ -1,6 +1,6 @@
-"""Exceptions of the SDKs of one vendor each, as far as their class alone tells what was wrong.
+"""Rules for exceptions of SDKs that serve one vendor, if the class alone shows what was wrong.
 
-They yield to a status or a code. The names are those of the installed SDKs; rules of dialects read what the servers send.
+A status or a code takes precedence. The names were taken from the SDKs. The rules of the dialects match what servers send.
 """
 
 from typing import Final
@@ -84,7 +84,7 @@ WATSONX: Final = (
         "unsupported",
         "UnsupportedOperation NoVirtualDeploymentSupportedForICP WrongEnvironmentVersion CannotInstallLibrary",
     ),
-    # What is left are arguments that the SDK refuses.
+    # All others are arguments that the SDK refuses.
     _raised(
         "ibm_watsonx_ai",
         "parameter",
@@ -112,7 +112,7 @@ _QIANFAN_CODES: Final = (
     ("app", E.NOT_FOUND, "resource", "15"),
     ("model", E.NOT_FOUND, "model", "336005"),
     ("parameter", E.BAD_REQUEST, "invalid_parameter", "100 336001 336002 336003 336104 336105"),
-    # Of the API's own table of errors: the text is too long, or unsafe.
+    # From the API's table of errors: the text is too long, or unsafe.
     ("context", E.BAD_REQUEST, "context_overflow", "336007 336103"),
 )
 """The numbers of qianfan's `consts.APIErrorCode`."""

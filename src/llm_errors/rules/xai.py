@@ -1,7 +1,7 @@
 """Rules of the xai dialect: xAI's API over gRPC.
 
-Its errors are status codes of gRPC (`google.rpc.Code`), with a text that xAI or the client's own channel writes. Names of finish
-reasons and of deferred jobs: the enumerations of xai-sdk.
+Its errors are status codes of gRPC (`google.rpc.Code`), with a text from xAI or from the client's own channel. Source of the
+names of finish reasons and of deferred jobs: the enumerations of xai-sdk.
 """
 
 from typing import Final
@@ -27,7 +27,7 @@ CHANNEL: Final = (
     # The channel of the client refuses a message that is larger than its options allow.
     _code("channel.size", E.BAD_REQUEST, "request_too_large", "resource_exhausted", says=("message larger than max",)),
 )  # fmt: skip
-"""Texts that gRPC's own channel writes when it gets no answer of the server."""
+"""Texts of the client's gRPC channel for a server that does not answer."""
 
 CODES: Final = (
     _code("unimplemented", E.BAD_REQUEST, "unsupported", "unimplemented"),

@@ -38,12 +38,12 @@ with Provider(script) as provider:
     print(len(provider.requests), provider.requests[0].json()["model"])  # 4 gpt-5-mini
 ```
 
-Other clients take the address of the provider in their own way: `anthropic.Anthropic(base_url=provider.url)` and
+Other clients have other arguments for the address: `anthropic.Anthropic(base_url=provider.url)` and
 `genai.Client(http_options={"base_url": provider.url})`.
 
-Instead of a list a script can be a function from `Request` to `Reply`: answer by path, by model, by what the prompt says, or
-fail every third time. A reply that hangs (`Reply(action="hang")`) does so until `provider.release.set()`; wait for
-`provider.hanging` to know that the request has arrived, so that no test needs to sleep.
+Instead of a list, a script can be a function from `Request` to `Reply`, which answers by path, model or prompt, or fails every
+third time. A hanging reply (`Reply(action="hang")`) ends when `provider.release` is set. No test needs to sleep, because it can
+wait for the event `provider.hanging`, which is set when the request has arrived.
 """
 
 from llm_errors.testing import replies

@@ -1,4 +1,4 @@
-"""An HTTP/1.1 server on a loopback port that injects faults, reply by reply. Standard library only.
+"""An HTTP/1.1 server on a loopback port, which plays a reply or a fault for each request. Standard library only.
 
 The demo and the wire tests use it. Its replies are data: a script, or a function from request to reply.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PATIENCE = 120.0
-"""Seconds after which a hanging reply ends if nobody releases it."""
+"""Seconds after which a hanging reply ends if it is not released."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ _EXIT_CODES = "Exit codes: 0 done, or nothing to change; 1 --check found changes
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds the command with its arguments."""
+    """Add the command with its arguments."""
     parser = subparsers.add_parser(
         "generate", help="write dashboards, rules, alerts and routing", description=_DESCRIPTION, epilog=_EXIT_CODES
     )
@@ -59,7 +59,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes or checks; returns the exit code."""
+    """Write or check the files, and return the exit code."""
     try:
         return _run(args)
     except BrokenPipeError:  # the reader has closed the pipe
@@ -107,7 +107,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def read_options(args: argparse.Namespace) -> Options:
-    """The validated tailoring; raises `OptionError`."""
+    """The validated options. Raises `OptionError`."""
     return allowed.consistent(
         Options(
             objective=allowed.percent(args.objective, "objective"),

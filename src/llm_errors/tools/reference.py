@@ -152,7 +152,7 @@ def functions(_: Options) -> str:
 
 
 def sdks(_: Options) -> str:
-    """The SDKs that are observed, each with the range from the oldest to the newest version of its rows."""
+    """The observed SDKs, each with the range from the oldest to the newest version in its rows."""
     rows = []
     for name in providers.names():
         of_name = [row for row in providers.OBSERVED if row.name == name]
@@ -167,7 +167,7 @@ def _number(bound: str) -> tuple[int, ...]:
 
 
 def provider_table(_: Options) -> str:
-    """The providers that are told apart."""
+    """The known providers."""
     rows = ((f"`{p.name}`", p.dialect, ", ".join(p.hosts), ", ".join(p.aliases)) for p in providers.PROVIDERS)
     return table(("`gen_ai.provider.name`", "dialect", "recognised by host", "aliases"), rows)
 

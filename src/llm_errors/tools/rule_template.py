@@ -25,7 +25,7 @@ class Pattern:
     facts: tuple[str, ...] = ()
 
     def conditions(self) -> dict[str, object]:
-        """The conditions of the rule. It needs only the most specific evidence: code, finish reason, else exception."""
+        """The conditions of the rule. Only the most specific evidence is used: code, finish reason, or exception."""
         found: dict[str, object] = {}
         if self.provider or self.dialect:
             found["providers" if self.provider else "dialects"] = [self.provider or self.dialect]

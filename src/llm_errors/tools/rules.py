@@ -1,4 +1,4 @@
-"""`llm-errors rules check [FILE ...]`: whether files of the user's rules are valid, and what each rule does."""
+"""`llm-errors rules check [FILE ...]`: validates files with rules of the user, and lists what each rule does."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ _VARIABLE = "LLM_ERRORS_RULES_FILE"
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
-    """The command's arguments."""
+    """Add the command's arguments."""
     text = f"check your own rules ({_VARIABLE})"
     parser: argparse.ArgumentParser = subparsers.add_parser("rules", help=text, description=text)
     actions = parser.add_subparsers(dest="action", required=True, metavar="check")
@@ -36,7 +36,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rules, or every problem with its line; 1 if there is one, 2 if a file cannot be read."""
+    """Print the rules, or every problem with its line. Exit code 1: there is a problem; 2: a file cannot be read."""
     try:
         checked = [(path, *_read(path)) for path in _paths(args.file)]
     except InputError as error:
@@ -77,7 +77,7 @@ def _report(path: str, rules: list[Rule], problems: list[user.Problem]) -> dict[
 
 
 def _notes(rules: list[Rule]) -> list[str]:
-    """Names of providers that may be right, and cannot be checked."""
+    """Notes about unknown names of providers, which may be correct."""
     named = {name: rule.id for rule in reversed(rules) for name in rule.providers if not _known(name)}
     return [
         f"{rule}: {name!r} is not a provider that llm-errors knows; only litellm and arguments of `classify` give "

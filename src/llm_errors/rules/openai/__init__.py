@@ -35,7 +35,7 @@ EXCEPTIONS: Final = (
          exceptions=words(".ContentFilterFinishReasonError .ArkContentFilterFinishReasonError"), weight=4),
     Rule("openai.together.download", E.TRANSPORT, "other", exceptions=words("together.DownloadError"), weight=2),
     Rule("openai.together.file", E.BAD_REQUEST, "invalid_parameter", exceptions=words("together.FileTypeError"), weight=2),
-    # The Azure SDK's own names of network errors, which hold the error that happened.
+    # The Azure SDK's classes for network errors, which contain the original error.
     Rule("openai.azure.connection", E.TRANSPORT, "other",
          exceptions=words("azure.ServiceRequestError azure.ServiceResponseError azure.IncompleteReadError"),
          wrapper=True),

@@ -38,7 +38,7 @@ CODES: Final = (
     _code("spend_limit.suspended", E.CALL_BUDGET, "spend_limit",
           "precondition_failed",
           says=("spending limit", "failure to pay")),
-    # OpenRouter: a budget of tokens. Other servers use the code for a limit per minute or of a prompt, with another status.
+    # OpenRouter: a token budget. Other servers use this code with another status, for a limit per minute or of a prompt.
     _code("spend_limit.tokens", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", status=frozenset({400, 402})),
     _code("spend_limit.tokens.generic", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", generic=True),
     _status("rate.requests", E.RATE_LIMITED, "requests", 429,
@@ -46,7 +46,7 @@ CODES: Final = (
           " too_many_requests_error ratelimitreached rate_limit rate_limited ratelimited request_limit_exceeded"
           " throttling_error throttlingexception toomanyrequestsexception rate_limit_reached ratelimit throttled"
           " throttled_exception quota_rate_limit limitexceeded limit_exceeded"),
-    # Limits of one kind. Their messages say nothing about an account.
+    # Limits of a single kind. Their messages contain nothing about an account.
     _code("rate.requests.named", E.RATE_LIMITED, "requests",
           "limit_requests limit_burst_rate throttling.ratequota throttling.burstrate rpm_rate_limit_exceeded"
           " ratelimitexceeded.endpointrpmexceeded modelaccountrpmratelimitexceeded accountratelimitexceeded"
@@ -185,7 +185,7 @@ CODES: Final = (
           " invalidparameter.oversizedimage oversizedimage invalidimageurl invalidimageresolution invalidurl"
           " invalidimageurl.emptyurl invalidimageurl.invalidformat invalid_media image_size_exceeded"),
     _code("precondition", E.BAD_REQUEST, "failed_precondition", "data_residency_mismatch zero_data_retention invalid_state"),
-    # A session that has lived as long as it may, or cannot do now what the application asks.
+    # A session that has reached its maximum age, or that cannot process the request of the application now.
     _code("session", E.BAD_REQUEST, "failed_precondition",
           "session_expired websocket_connection_limit_reached conversation_already_has_active_response"
           " response_cancel_not_active cannot_update_voice session_not_found"),
@@ -266,7 +266,7 @@ CODES: Final = (
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
           " failed_dependency"),
     _code("conflict", E.SERVER, "conflict", "conversation_locked conflict_error resource_conflict"),
-    # These codes say little: an HTTP status is more specific.
+    # These codes are general. An HTTP status is more specific.
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter",
           "invalid_request_error invalid_request badrequesterror bad_request badrequest invalid_argument"
           " bad_request_error validationexception invalid_parameter_error invalidparameter unprocessable"

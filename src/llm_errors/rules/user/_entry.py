@@ -1,4 +1,4 @@
-"""Validates one rule of the user's file, and says what to write instead. Standard library only."""
+"""Validates one rule of the user's file. A problem is reported with what to write instead. Standard library only."""
 
 import difflib
 import re
@@ -25,7 +25,7 @@ FACTS: Final = {
 
 _SHORTEST_TEXT: Final = 6
 _MISSPELT: Final = 0.85
-"""How similar an unknown provider must be to a known one to count as misspelt: a gateway may have any name of its own."""
+"""How similar an unknown provider must be to a known one to count as misspelt. A gateway may have any name."""
 
 _TEXT_CONDITIONS: Final = ("dialects", "providers", "codes", "types", "finish", "block", "exceptions", "facts", "says")
 CONDITIONS: Final = (*_TEXT_CONDITIONS, "status")
@@ -183,7 +183,7 @@ def _canonical(name: str) -> str:
 
 
 def _known_as(provider: str) -> str:
-    """The value of `gen_ai.provider.name` for a provider that is known, also by an alias; else the name as it is."""
+    """The value of `gen_ai.provider.name` for a known name or alias of a provider. Any other name is unchanged."""
     row = providers.provider(provider)
     return row.name if row is not None else provider.strip()
 

@@ -1,6 +1,6 @@
-"""Ends a child of the demo with its parent.
+"""Ends a child process of the demo when its parent ends.
 
-The parent holds the other end of the child's standard input and writes nothing.
+The parent keeps the pipe to the child's standard input open and writes nothing. The pipe closes when the parent ends.
 """
 
 import os
@@ -12,7 +12,7 @@ import threading
 def end_with_parent() -> None:
     """End this process when its standard input ends, if that is a pipe.
 
-    A terminal or a file does not show whether the parent lives.
+    A terminal or a file does not show whether the parent is running.
     """
     try:
         descriptor = sys.stdin.fileno()

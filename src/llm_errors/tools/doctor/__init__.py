@@ -1,1 +1,1 @@
-"""`llm-errors doctor`: what the instrumentation sees here, and what would keep a failure from the pager."""
+"""`llm-errors doctor`: checks what the instrumentation can observe here, and what would prevent alerts about failures."""

@@ -1,6 +1,6 @@
-"""Which exporter each signal goes to, as `opentelemetry-instrument` reads the environment, and whether it is installed.
+"""Determines the exporter of each signal as `opentelemetry-instrument` does, and checks whether it is installed.
 
-OTLP exporters are tried (`probe`); the others are named.
+OTLP exporters are tested by `probe`. Other exporters are only reported.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _NOTHING = "opentelemetry-instrument then sets up no exporter at all, for any si
 
 @dataclass(frozen=True)
 class Unusable:
-    """An exporter that cannot be set up for a signal: what is wrong, without the signal, and the remedy."""
+    """An exporter that cannot be set up for a signal: the problem, in words that fit any signal, and the remedy."""
 
     signal: str
     what: str
@@ -38,11 +38,11 @@ Outcome = Finding | Refused | Unusable
 
 
 def examine() -> Iterator[Finding]:
-    """Every signal's exporters, in the order metrics, traces, logs; they are tried at the same time."""
+    """Examine the exporters of metrics, traces and logs, in this order. They are tested in parallel."""
     for group in map(_group, SIGNALS):
         for point in metadata.entry_points(group=group):
             if point.name.startswith("otlp"):
-                with contextlib.suppress(Exception):  # trying it tells
+                with contextlib.suppress(Exception):  # the test below reports the failure
                     point.load()
     with log_capture.warnings_of("opentelemetry") as said, ThreadPoolExecutor(len(SIGNALS)) as pool:
         found = list(pool.map(lambda signal: _signal(signal, said), SIGNALS))
@@ -50,12 +50,12 @@ def examine() -> Iterator[Finding]:
 
 
 def agreed(found: Sequence[Outcome]) -> list[Finding]:
-    """One finding for each cause. The order is that of the first signal that has the cause."""
+    """One finding for each cause, in the order of the first signal with the cause."""
     return _agreed_refusals(_agreed_unusable(found))
 
 
 def _agreed_unusable(found: Sequence[Outcome]) -> list[Finding | Refused]:
-    """An exporter that several signals cannot use is told once."""
+    """Report an exporter that several signals cannot use once."""
     signals: dict[tuple[str, str], list[str]] = {}
     for one in found:
         if isinstance(one, Unusable):
@@ -70,7 +70,7 @@ def _agreed_unusable(found: Sequence[Outcome]) -> list[Finding | Refused]:
 
 
 def _agreed_refusals(found: Sequence[Finding | Refused]) -> list[Finding]:
-    """What keeps several signals from one receiver is told once, by the exporter that says it best."""
+    """Report the problem of several signals with one receiver once, with the most specific message."""
     told: dict[object, list[Refused]] = {}
     for each in (one for one in found if isinstance(one, Refused)):
         told.setdefault(each.receiver, []).append(each)
@@ -136,7 +136,7 @@ def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Outcome:
 
 
 def _component(signal: str, name: str) -> str | Unusable:
-    """The entry point that a name stands for: `otlp` depends on the protocol."""
+    """The entry point for the name of an exporter. For `otlp` it depends on the protocol."""
     if name != "otlp":
         return name
     protocol = probe.setting(signal, "PROTOCOL") or "grpc"

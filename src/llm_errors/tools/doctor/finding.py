@@ -1,11 +1,11 @@
-"""One finding of an examination: its grade, what is so, and what to do about it."""
+"""One finding of an examination: its grade, a statement, and a remedy."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Grade(Enum):
-    """How grave a finding is; a fault makes the command exit 1."""
+    """The severity of a finding. With a fault, the exit code of the command is 1."""
 
     GOOD = "ok"
     NOTE = "note"
@@ -15,7 +15,7 @@ class Grade(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What is so, and the remedy where there is something to do."""
+    """A statement, and a remedy if there is something to do."""
 
     grade: Grade
     what: str
@@ -23,20 +23,20 @@ class Finding:
 
 
 def good(what: str, remedy: str = "") -> Finding:
-    """Nothing has to be done."""
+    """A finding that needs no action."""
     return Finding(Grade.GOOD, what, remedy)
 
 
 def note(what: str, remedy: str = "") -> Finding:
-    """Works, but worth knowing."""
+    """A finding that is worth knowing, but no fault."""
     return Finding(Grade.NOTE, what, remedy)
 
 
 def unchecked(what: str, remedy: str = "") -> Finding:
-    """May keep failures from being reported, and cannot be seen from here."""
+    """A finding about something that may prevent reports of failures, but cannot be checked from here."""
     return Finding(Grade.UNCHECKED, what, remedy)
 
 
 def fault(what: str, remedy: str) -> Finding:
-    """Keeps failures from being reported."""
+    """A finding about something that prevents reports of failures."""
     return Finding(Grade.FAULT, what, remedy)

@@ -1,4 +1,4 @@
-"""What a library logs while it is being tried, kept from the terminal."""
+"""Captures what a library logs during a test, so that it does not appear on the terminal."""
 
 import logging
 import threading
@@ -20,7 +20,7 @@ class _Ear(logging.Handler):
 
 @contextmanager
 def warnings_of(logger: str) -> Iterator[dict[int, list[str]]]:
-    """Warnings and errors of a logger and of the loaded ones below it, by the thread that logged them."""
+    """Capture the warnings and errors of a logger and of its existing children, by the thread that logged them."""
     ear, log = _Ear(), logging.getLogger(logger)
     below = (found for name, found in logging.root.manager.loggerDict.items() if name.startswith(f"{logger}."))
     apart = [found for found in below if isinstance(found, logging.Logger) and not found.propagate]
@@ -36,5 +36,5 @@ def warnings_of(logger: str) -> Iterator[dict[int, list[str]]]:
 
 
 def mine(records: dict[int, list[str]]) -> list[str]:
-    """Those of the current thread."""
+    """The captured messages of the current thread."""
     return records.get(threading.get_ident(), [])

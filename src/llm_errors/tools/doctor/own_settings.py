@@ -1,4 +1,4 @@
-"""Whether every `LLM_ERRORS_*` variable is one of ours and has a value that is used."""
+"""Checks that every `LLM_ERRORS_*` variable is a setting of llm-errors and has a valid value."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _SHOWN = 5
 
 
 def examine() -> Iterator[Finding]:
-    """What the instrumentation would warn of at its start, and the rules file."""
+    """Report the warnings that the instrumentation would log at its start, and check the rules file."""
     with log_capture.warnings_of("llm_errors") as said:
         chosen = settings.read({}, os.environ, sdks=providers.names(), sdk_of=providers.sdk_of_provider)
     bad = log_capture.mine(said)

@@ -1,4 +1,4 @@
-"""Whether this environment has what `opentelemetry-instrument` needs, in versions that fit together."""
+"""Checks that this environment has the packages that `opentelemetry-instrument` needs, in compatible versions."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _INJECTED = "opentelemetry/instrumentation/auto_instrumentation"
 
 
 def examine(in_code: bool = False) -> Iterator[Finding]:
-    """Packages, entry point and launcher; `in_code`: the application sets OpenTelemetry up itself."""
+    """Check packages, entry point and launcher. `in_code` means that the application sets OpenTelemetry up itself."""
     yield _package("opentelemetry-sdk", f"opentelemetry-sdk is not installed: {PROVIDERS}, which need it")
     points = metadata.entry_points(group="opentelemetry_instrumentor", name="llm_errors")
     if not points:
@@ -29,12 +29,12 @@ def examine(in_code: bool = False) -> Iterator[Finding]:
         yield unchecked(f"OpenTelemetry is set up in code: {PROVIDERS}", "See: llm-errors docs quickstarts")
         return
     yield _package("opentelemetry-distro", f"opentelemetry-distro is not installed: {PROVIDERS}")
-    if version("opentelemetry-distro"):  # without it the launcher sets nothing up
+    if version("opentelemetry-distro"):  # without this package the launcher sets up no providers
         yield from _launcher()
 
 
 def version(distribution: str) -> str:
-    """The installed version; empty if there is none."""
+    """The installed version, or an empty text."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -42,7 +42,7 @@ def version(distribution: str) -> str:
 
 
 def is_older(found: str, least: str) -> bool:
-    """Whether a version is below another one, by their leading numbers."""
+    """Whether a version is lower than another one. Only the leading numbers are compared."""
     return _numbers(found) < _numbers(least)
 
 
@@ -62,7 +62,7 @@ def _package(name: str, missing: str) -> Finding:
 
 
 def _least(name: str) -> str:
-    """The oldest version that our own metadata allows."""
+    """The oldest version that the metadata of llm-errors allows."""
     try:
         wanted = metadata.requires(_BY_US) or []
     except metadata.PackageNotFoundError:
@@ -72,7 +72,7 @@ def _least(name: str) -> str:
 
 
 def launcher() -> str | None:
-    """`opentelemetry-instrument` of this environment, activated or not; else the one on the path."""
+    """`opentelemetry-instrument` of this environment, even if it is not activated, or else the one on the PATH."""
     for folder in (Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))):
         found = which(LAUNCHER, path=str(folder))
         if found:
@@ -81,8 +81,9 @@ def launcher() -> str | None:
 
 
 def injected() -> str:
-    """Where OpenTelemetry is started from in every Python process of this environment, as the Kubernetes operator
-    arranges it by `PYTHONPATH`; empty if it is not."""
+    """The entry of `PYTHONPATH` that starts OpenTelemetry in every Python process, or an empty text.
+
+    The Kubernetes operator sets `PYTHONPATH` in this way."""
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return next((entry for entry in entries if entry.rstrip("/").endswith(_INJECTED)), "")
 

@@ -1,4 +1,4 @@
-"""One call with a model name that cannot exist, so that an operator can watch NOT_FOUND reach the pager.
+"""Makes one call with a model name that cannot exist, so that an operator can check that the page arrives.
 
 Run as a module, under `opentelemetry-instrument`, with the name of an SDK.
 """
@@ -31,11 +31,11 @@ def _google_genai() -> None:
 
 
 CALLS: dict[str, Callable[[], None]] = {"openai": _openai, "anthropic": _anthropic, "google-genai": _google_genai}
-"""The SDKs a page test can go through; credentials and addresses come from the environment, as the SDK reads them."""
+"""The SDKs for a page test. Each SDK reads credentials and addresses from the environment."""
 
 
 def run(sdk: str) -> Finding:
-    """Make the call in a process of its own, instrumented as the application is, and say how it ended."""
+    """Make the call in a separate process that is instrumented like the application, and report how it ended."""
     launcher = packages.launcher()
     if launcher is None and not packages.injected():
         return fault("opentelemetry-instrument is not installed", packages.INSTALL)
@@ -61,7 +61,7 @@ def main() -> None:
     """Make the call and print its class."""
     try:
         CALLS[sys.argv[1]]()
-    except Exception as error:  # noqa: BLE001 - whatever the SDK raises is the answer
+    except Exception as error:  # noqa: BLE001 - any exception of the SDK is a result
         verdict = classify(error)
         print(verdict.error_class if verdict else _HEALTHY)
     else:

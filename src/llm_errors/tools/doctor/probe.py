@@ -1,4 +1,4 @@
-"""An empty OTLP request, sent by the exporter that is configured: with its protocol, headers, TLS and address."""
+"""Sends an empty OTLP request with the configured exporter, which has the protocol, headers, TLS and address."""
 
 import os
 import re
@@ -14,9 +14,9 @@ from llm_errors.tools.doctor import log_capture
 from llm_errors.tools.doctor.finding import Finding, fault, good
 
 WAIT = 4.0
-"""Seconds given to one request with its repetitions."""
+"""The time limit in seconds for one request with its retries."""
 _CONNECT = 2.0
-"""Seconds given to a connection, when a request has told nothing."""
+"""The time limit in seconds for a connection, which is tried if the request shows no reason."""
 
 _GRPC, _HTTP = "OTLP/gRPC", "OTLP/HTTP"
 _PROTOCOLS = {"otlp_proto_grpc": _GRPC, "otlp_proto_http": _HTTP}
@@ -42,14 +42,14 @@ _REMEDIES = (
      "OTEL_EXPORTER_OTLP_<SIGNAL>_ENDPOINT is used as it is."),
     (_EITHER, "no such file|certificate", "Check the files that OTEL_EXPORTER_OTLP_CERTIFICATE and its relatives name."),
 )  # fmt: skip
-"""By the protocols that are spoken: what an exporter's complaint means, the narrowest first."""
+"""For each protocol: patterns in messages of exporters, with a remedy. The most specific pattern comes first."""
 UNREACHABLE = "Start the Collector there, or set OTEL_EXPORTER_OTLP_ENDPOINT (and _PROTOCOL: grpc or http/protobuf)."
-"""The remedy where an exporter only says that it could not deliver."""
+"""The remedy if an exporter only reports that it could not deliver."""
 
 
 @dataclass(frozen=True)
 class Refused:
-    """An empty request of one signal that was not delivered to an address, and what the exporter says of it."""
+    """An empty request for one signal that was not delivered to an address, and the message of the exporter."""
 
     signal: str
     protocol: str
@@ -59,23 +59,23 @@ class Refused:
 
     @property
     def receiver(self) -> tuple[str, str]:
-        """What the exporters of several signals have in common when they send to one receiver."""
+        """The values that exporters of several signals share if they send to the same receiver."""
         return self.protocol, re.sub(rf"/v1/{self.signal}$", "/v1/<signal>", self.address)
 
 
 def setting(signal: str, name: str) -> str:
-    """A setting of an OTLP exporter: the signal's own, else the general one."""
+    """A setting of an OTLP exporter: that of the signal, or else the general one."""
     own = os.environ.get(f"OTEL_EXPORTER_OTLP_{signal}_{name}", "")
     return (own or os.environ.get(f"OTEL_EXPORTER_OTLP_{name}", "")).strip()
 
 
 def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> Finding | Refused:
-    """Make the exporter, export no data with it, and say how it went. `said`: what OpenTelemetry's loggers log."""
+    """Create the exporter, export no data with it, and report the result. `said`: the messages of OpenTelemetry's loggers."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # grpc's own log would go to the terminal
     what, protocol = signal.lower(), _PROTOCOLS.get(point.name, point.name)
     try:
         exporter = point.load()(timeout=WAIT)
-    except Exception as error:  # noqa: BLE001 - whatever an exporter raises is the finding
+    except Exception as error:  # noqa: BLE001 - any exception of an exporter is a finding
         remedy = _remedy(str(error), protocol)
         return fault(f"{what}: the exporter {point.name} cannot be set up: {_named(error)}", remedy)
     address = _shown(exporter, signal)
@@ -97,7 +97,7 @@ def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> 
 
 
 def _refused(signal: str, protocol: str, address: str, telling: str) -> Refused:
-    """What keeps a request from being delivered: what the exporter says, or what a connection of our own shows."""
+    """The reason why a request was not delivered: from the exporter's message, or else from a test connection."""
     if _remedy(telling, protocol) == UNREACHABLE:
         telling = _connection(address) or telling or "refused"
     complaint = _clipped(_cause(telling))
@@ -105,14 +105,14 @@ def _refused(signal: str, protocol: str, address: str, telling: str) -> Refused:
 
 
 def _cause(logged: str) -> str:
-    """The cause in a line of an exporter's log, without the exporter's own sentence around it."""
+    """The cause in a log message of an exporter, without the sentence around it."""
     detail = re.search(r"details: (.+)|(code: [1-9].+)|Transient error (.+?) encountered while exporting", logged,
                        re.IGNORECASE | re.DOTALL)  # fmt: skip
     return next(filter(None, detail.groups())) if detail else logged
 
 
 def _connection(address: str) -> str:
-    """What keeps from connecting to an address; empty if nothing does, or if a proxy stands before it."""
+    """The reason why a connection to the address fails. Empty if it succeeds, or if a proxy is used."""
     place = urlsplit(address if "//" in address else f"//{address}")
     if urllib.request.getproxies() or not place.hostname:
         return ""
@@ -135,7 +135,7 @@ def _export(signal: str, exporter: Any) -> Any:
 
 
 def _shown(exporter: Any, signal: str) -> str:
-    """The address as the exporter understood it, without a password in it."""
+    """The address that the exporter uses, without a password."""
     address = str(getattr(exporter, "_endpoint", "") or setting(signal, "ENDPOINT") or "its default address")
     return re.sub(r"//[^/@]*@", "//", address)
 
@@ -145,7 +145,7 @@ def _named(error: Exception) -> str:
 
 
 def _clipped(text: str) -> str:
-    """The complaint in one line of bearable length."""
+    """The message in one line, clipped to a readable length."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else f"{line[:299]}…"
 
@@ -157,7 +157,7 @@ def _remedy(complaint: str, protocol: str) -> str:
 
 
 def rank(remedy: str) -> int:
-    """The place of a remedy among all: the narrowest cause first, the vaguest last."""
+    """The position of a remedy among all remedies, which are sorted from specific to general."""
     remedies = [row[-1] for row in _REMEDIES]
     if remedy in remedies:
         return remedies.index(remedy)

@@ -1,4 +1,4 @@
-"""Which SDKs are installed, which patch points are missing, and which instrumentation's span will carry the class."""
+"""Checks which SDKs are installed, which patch points are missing, and which other instrumentations create spans."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecke
 
 
 def examine() -> list[Finding]:
-    """Import and patch every installed SDK, in this process only, and report."""
+    """Import and patch every installed SDK in this process only, and report the result."""
     instrumentor = LLMErrorsInstrumentor()
     mine = not instrumentor.is_instrumented_by_opentelemetry
     with log_capture.warnings_of("llm_errors"):  # the findings report the same
@@ -40,13 +40,13 @@ def _all(patcher: Patcher | None) -> Iterator[Finding]:
 
 
 def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: Patcher) -> Finding:
-    """One finding over all adapters of a distribution: some of them are for other major versions."""
+    """One finding for all adapters of a distribution. Some of them are for other major versions."""
     targets = [target for adapter in adapters for target in adapter.targets()]
     for target in targets:
         try:
             import_module(target.module)
-        except Exception:  # noqa: BLE001 - an SDK beside a package that it cannot work with may raise anything
-            continue  # else an optional part of the SDK, or a part of another major
+        except Exception:  # noqa: BLE001 - an SDK may raise anything if another package is incompatible
+            continue  # otherwise an optional part of the SDK, or a part of another major version
     states = {t.name: patcher.found.get(t.name, "switched off") for t in targets}
     patched = sum(state == "patched" for state in states.values())
     missing = [t for t in targets if states[t.name] == "missing" and not t.optional]
@@ -67,7 +67,7 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
 
 
 def _lost(missing: list[Target]) -> str:
-    """What is lost if these patch points are missing."""
+    """The effect of these missing patch points."""
     if all(target.attribute == "_sleep_for_retry" for target in missing):
         return "Only retries that the SDK hides are not counted."
     if all(target.lost for target in missing):
@@ -76,7 +76,7 @@ def _lost(missing: list[Target]) -> str:
 
 
 def _peers(distribution: str) -> Iterator[Finding]:
-    """Other instrumentations that say they instrument this SDK."""
+    """Other instrumentations that declare this SDK as a dependency."""
     for point in metadata.entry_points(group="opentelemetry_instrumentor"):
         if point.dist is None or point.value.startswith("llm_errors."):
             continue

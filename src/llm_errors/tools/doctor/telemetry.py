@@ -1,4 +1,4 @@
-"""Whether what is counted can be added up and attributed: OpenTelemetry's own switches, identity, temporality, interval."""
+"""Checks that counts can be added up and attributed: OpenTelemetry's switches, service identity, temporality, interval."""
 
 import contextlib
 import difflib
@@ -10,17 +10,17 @@ from llm_errors.tools.doctor import exporters
 from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
 
 RECOMMENDED_INTERVAL = 15_000
-"""Milliseconds between metric exports with which a page arrives within 30 s."""
+"""The interval of metric exports, in milliseconds, with which a page arrives within 30 s."""
 _TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
 _COMPONENTS = {"OTEL_PYTHON_DISTRO": "opentelemetry_distro", "OTEL_PYTHON_CONFIGURATOR": "opentelemetry_configurator"}
-"""Variables that choose who sets OpenTelemetry up, and the entry points that they choose from."""
+"""Variables that select the distribution and the configurator of OpenTelemetry, with the group of their entry points."""
 _SIMILAR = 0.93
-"""How similar a name must be to a known one to count as misspelt."""
+"""How similar a name must be to a known name to count as misspelt."""
 _CONFIG_FILES = ("OTEL_CONFIG_FILE", "OTEL_EXPERIMENTAL_CONFIG_FILE")
 
 
 def examine(short_lived: bool = False) -> Iterator[Finding]:
-    """Examine the settings; `short_lived` means the set-up with delta temporality for processes that live briefly."""
+    """Examine the settings. `short_lived` means the set-up for short-lived processes, with delta temporality."""
     yield from _switches()
     yield from _misspelt()
     yield from _identity()
@@ -55,7 +55,7 @@ def _switches() -> Iterator[Finding]:
 
 
 def _misspelt() -> Iterator[Finding]:
-    """Names that are close to one of OpenTelemetry's own. Others may belong to another instrumentation."""
+    """Report names that are similar to a variable of OpenTelemetry. Other names may belong to another instrumentation."""
     known = _variables()
     for name in sorted(name for name in os.environ if name.startswith("OTEL_") and name not in known):
         for meant in difflib.get_close_matches(name, known, n=1, cutoff=_SIMILAR):
@@ -65,7 +65,7 @@ def _misspelt() -> Iterator[Finding]:
 
 
 def _variables() -> set[str]:
-    """The names that the installed packages of OpenTelemetry read, as they register them."""
+    """The variables that the installed packages of OpenTelemetry register."""
     known = set(_CONFIG_FILES)
     for point in metadata.entry_points(group="opentelemetry_environment_variables"):
         with contextlib.suppress(Exception):  # a package that cannot be imported

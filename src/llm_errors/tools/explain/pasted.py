@@ -1,7 +1,6 @@
-"""Reads a failure that somebody saved: a body, a printed Python value, the text of an exception, a log line, a
-traceback.
+"""Reads a saved failure: a body, a printed Python value, the text of an exception, a log line, or a traceback.
 
-The result is the fields of a `Saved`, and the names of the parts that were ignored.
+The result has the fields of a `Saved`, and the names of the parts that were ignored.
 """
 
 import json
@@ -84,7 +83,7 @@ def documents(text: str) -> list[str]:
 
 
 def read(text: str) -> Found:
-    """Read everything that a text says about a failure. Raises ValueError if it is JSON that is nested too deeply."""
+    """Read everything that a text contains about a failure. Raises ValueError if it is JSON that is nested too deeply."""
     value = _json(text)
     if value is not None and not isinstance(value, str):
         return _of_value(value, "JSON")

@@ -1,7 +1,6 @@
-"""Parses printed Python values into plain data: dicts, SDK models (`ChatCompletion(id=...)`) and exceptions, with
-`ast`.
+"""Parses printed Python values with `ast` into plain data: dicts, SDK models (`ChatCompletion(id=...)`) and exceptions.
 
-Nothing is evaluated. Names, calls and attributes only become data.
+Nothing is evaluated. Names, calls and attributes are converted to data.
 """
 
 import ast

@@ -1,1 +1,1 @@
-"""The weekly review of UNKNOWN: recurring failures by fingerprint, each with a rule ready to complete."""
+"""The weekly review of UNKNOWN: recurring failures by fingerprint, each with a rule to complete."""

@@ -1,8 +1,8 @@
-"""The application as a child process. It gets the terminal, streams and signals of this process; its exit code is
-passed on.
+"""Runs the application as a child process. It gets the terminal, streams and signals of this process.
 
-The child leads its own process group. On a terminal, the group is put in the foreground. So Ctrl-C and Ctrl-Z reach the
-application and its children once, as without `llm-errors run`. Signals that are sent to this process are forwarded.
+The child leads its own process group. On a terminal, the group is put in the foreground, so that Ctrl-C and Ctrl-Z reach the
+application and its children once, as without `llm-errors run`. Signals that are sent to this process are forwarded, and the
+exit code of the child is returned.
 """
 
 import contextlib

@@ -117,7 +117,9 @@ class RunMetricReader(MetricReader):
             self._flush()
 
     def _flush(self) -> None:
-        if self._gate.acquire(timeout=PATIENCE):  # a signal handler may have interrupted the holder itself
+        if self._gate.acquire(
+            timeout=PATIENCE
+        ):  # the lock may be held by the code that a signal handler has interrupted
             try:
                 self.collect()
             finally:

@@ -1,7 +1,7 @@
 """Applications that set OpenTelemetry up in their own code, under `llm-errors run`.
 
-The providers of `opentelemetry-instrument` are there first, and OpenTelemetry refuses any others with a warning. Here
-the application's own ones take their place, as if it had been started alone, and report to `llm-errors run` as well.
+`opentelemetry-instrument` sets providers first, and OpenTelemetry would refuse those of the application with a warning. Under
+`llm-errors run` they replace the first ones, as if the application had been started alone, and also report to `llm-errors run`.
 
 OpenTelemetry loads this module in every process that `opentelemetry-instrument` starts, so it imports nothing at the top.
 """
@@ -28,7 +28,7 @@ def _allow_to_set() -> None:
         ("opentelemetry._logs._internal", "_LOGGER_PROVIDER_SET_ONCE"),
     ):
         holder = import_module(module)
-        if hasattr(holder, once):  # a release without it refuses the application's provider
+        if hasattr(holder, once):  # a release without this attribute refuses the application's provider
             setattr(holder, once, type(getattr(holder, once))())
 
 

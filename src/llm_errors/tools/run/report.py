@@ -107,7 +107,7 @@ class Report:
             yield from textwrap.wrap(told, WIDTH, initial_indent=" " * 17, subsequent_indent=" " * 17)
 
     def _models(self) -> Iterator[str]:
-        """Availability with blocks left out, beside the share that simply succeeded."""
+        """Availability, which leaves blocked calls out, beside the share of all calls that succeeded."""
         yield ""
         yield self._paint(f"  {'model':<30}{'calls':>6}{'availability':>14}{'succeeded':>12}{'rate limited':>15}", "2")
         rows = self._summary.models
@@ -129,7 +129,7 @@ class Report:
         yield ""
         yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
         if not s.rescued + s.failed_anyway:
-            return  # only spans tell whether they helped, and there are none
+            return  # only spans show whether retries helped, and there are none
         helped = f"retries rescued {s.rescued} {_plural('call', s.rescued)}"
         yield f"  {helped}; {s.failed_anyway} failed anyway, just later" if s.failed_anyway else f"  {helped}"
 

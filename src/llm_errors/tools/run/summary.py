@@ -14,14 +14,14 @@ from llm_errors.tools.run.telemetry import Failure, Telemetry
 
 @dataclass(frozen=True)
 class ClassRow:
-    """The failures of one class: their number, their reasons, and who is notified how."""
+    """The failures of one class: their number, their reasons, and who is notified."""
 
     rule: HandlingRule
     reasons: Counter[str]
     calls: int
     """All calls of the report, of which `count` is a share."""
     in_band: Counter[str] = field(default_factory=Counter)
-    """Of the reasons, those that arrived inside a successful response."""
+    """The reasons of failures that arrived inside a successful response."""
 
     @property
     def told(self) -> list[str]:
@@ -48,7 +48,7 @@ class ClassRow:
     def severity(self) -> str:
         """`page`, `ticket` or `info`.
 
-        An exhausted budget of the account pages; one of the application's own opens a ticket.
+        An exhausted budget of the account pages. An exhausted limit of the application itself opens a ticket.
         """
         if self.error_class is ErrorClass.CALL_BUDGET and not set(self.reasons) & set(ACCOUNT_BUDGET_REASONS):
             return "ticket"

@@ -72,7 +72,7 @@ class Telemetry:
         return sum(self.counts(semconv.CALLS).values())
 
     def failures(self, error_class: str | None = None) -> list[Failure]:
-        """The failures with details, in the order of time: of one class, or of all."""
+        """The failures with details, of one class or of all, in the order of time."""
         kept = self._failures.values() if error_class is None else [self._failures.get(error_class, OrderedDict())]
         return sorted((failure for each in kept for failure in each.values()), key=lambda failure: failure.at)
 

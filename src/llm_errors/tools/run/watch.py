@@ -54,7 +54,7 @@ class Watch:
                 self._stream.write("\n".join(["", *lines, ""]))
                 self._stream.flush()
         except OSError:
-            self._over.set()  # nobody reads any more
+            self._over.set()  # the output was closed
         self._shown = lines
 
 
