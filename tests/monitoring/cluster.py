@@ -107,8 +107,13 @@ def environment(resources: list[Resource], pod: Resource) -> dict[str, str]:
     for source in container(pod)["envFrom"]:
         given.update(named(resources, "ConfigMap", source["configMapRef"]["name"])["data"])
     for variable in container(pod)["env"]:
-        given[variable["name"]] = variable.get("value") or f"<{variable['valueFrom']['fieldRef']['fieldPath']}>"
+        given[variable["name"]] = variable.get("value") or f"<{_source(variable['valueFrom'])}>"
     return given
+
+
+def _source(given: Resource) -> str:
+    field: str = given["fieldRef"]["fieldPath"] if "fieldRef" in given else given["secretKeyRef"]["key"]
+    return field
 
 
 def configuration(resources: list[Resource], pod: Resource) -> dict[str, str]:

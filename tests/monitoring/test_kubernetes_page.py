@@ -5,12 +5,13 @@ import itertools
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from artifact_tools import REPOSITORY
+from artifact_tools import REPOSITORY, STACK, tool
 from cluster import (
     FOLDER,
     OLDEST_KUBERNETES,
@@ -41,9 +42,23 @@ def block(kind: str) -> Resource:
     return next(one for one in BLOCKS if one.get("kind") == kind)
 
 
-def with_keys(*keys: str) -> Resource:
-    (found,) = [one for one in BLOCKS if tuple(one) == keys]
+def with_keys(*keys: str, about: str = "") -> Resource:
+    """The block with these keys that mentions a word."""
+    (found,) = [one for one in BLOCKS if tuple(one) == keys and about in str(one)]
     return found
+
+
+def layered(folder: Path, name: str, *blocks: Resource, files: dict[str, Resource] | None = None) -> list[Resource]:
+    """What kustomize builds of the reader's layer with the lists of further blocks, and files beside it."""
+    other = folder / name
+    shutil.copytree(folder / "production", other)
+    layer = yaml.safe_load((other / "kustomization.yaml").read_text())
+    for key, more in ((key, more) for one in blocks for key, more in one.items()):
+        layer[key] = layer.get(key, []) + more
+    (other / "kustomization.yaml").write_text(yaml.safe_dump(layer))
+    for file, content in (files or {}).items():
+        (other / file).write_text(yaml.safe_dump(content))
+    return build(other)
 
 
 def all_after(flag: str) -> list[str]:
@@ -60,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.rmtree(out / "kubernetes")
     shutil.copytree(FOLDER, out / "kubernetes")
     layer = block("Kustomization")
-    layer["patches"] += with_keys("patches")["patches"]
+    layer["patches"] += with_keys("patches", about="replicas")["patches"]
     (work / "production/operator").mkdir(parents=True)
     (operator,) = [one for one in BLOCKS if one.get("kind") == "Kustomization" and one != block("Kustomization")]
     (work / "production/operator/kustomization.yaml").write_text(yaml.safe_dump(operator))
@@ -132,23 +147,102 @@ def test_a_change_of_memory_keeps_what_the_collector_refuses_at_below_the_limit(
     assert (given["MEMORY_SPIKE_MIB"], given["GOMEMLIMIT"]) == (f"{limit // 4}", f"{limit}MiB")
 
 
-def test_the_layer_with_authentication_gives_the_collector_its_file_and_token(folder: Path) -> None:
-    other = folder / "authenticated"
-    shutil.copytree(folder / "production", other)
-    layer, added = block("Kustomization"), with_keys("configMapGenerator", "patches")
-    for key, more in added.items():
-        layer = {**layer, key: layer[key] + more}
-    (other / "kustomization.yaml").write_text(yaml.safe_dump(layer))
-    (other / "authentication.yaml").write_text(yaml.safe_dump(with_keys("exporters")))
-    built = build(other)
-    assert [said for said in map(refusal, built) if said] == []
-    pod = pods(built)["llm-errors-agent"]
-    assert container(pod)["args"][-1].removeprefix(f"--config={tiers.CONFIGURATION}/") == "authentication.yaml"
-    (exporter,) = yaml.safe_load(configuration(built, pod)["authentication.yaml"])["exporters"]
-    assert exporter in yaml.safe_load(configuration(built, pod)["agent.yaml"])["exporters"]
-    token = container(pod)["env"][-1]
+OWN = "own.yaml"
+OWN_CONFIGURATIONS = {
+    "token": with_keys("exporters"),
+    "cluster": with_keys("processors"),
+    "replicas": with_keys("exporters", "service"),
+}
+
+
+@pytest.fixture(scope="module", params=OWN_CONFIGURATIONS)
+def overlaid(request: pytest.FixtureRequest, folder: Path) -> list[Resource]:
+    """The layer of the page with a configuration file of the reader's own."""
+    added = with_keys("configMapGenerator", "patches")
+    return layered(folder, f"own-{request.param}", added, files={OWN: OWN_CONFIGURATIONS[request.param]})
+
+
+def test_a_configuration_of_the_readers_own_is_the_last_that_the_collector_reads(overlaid: list[Resource]) -> None:
+    assert [said for said in map(refusal, overlaid) if said] == []
+    pod = pods(overlaid)["llm-errors-agent"]
+    assert container(pod)["args"][-1] == f"--config={tiers.CONFIGURATION}/{OWN}"
+    assert set(configuration(overlaid, pod)) == {"agent.yaml", OWN}
+
+
+def test_the_collector_takes_a_configuration_of_the_readers_own(overlaid: list[Resource], tmp_path: Path) -> None:
+    pod = pods(overlaid)["llm-errors-agent"]
+    for file, text in configuration(overlaid, pod).items():
+        (tmp_path / file).write_text(text)
+    arguments = [argument.replace(tiers.CONFIGURATION, str(tmp_path)) for argument in container(pod)["args"]]
+    given = {name: value for name, value in environment(overlaid, pod).items() if not value.startswith("<")}
+    given |= {"QUEUE_DIRECTORY": str(tmp_path), "METRICS_TOKEN": "x"}
+    command = [tool("otelcol", STACK), "validate", *arguments]
+    done = subprocess.run(command, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_configuration_of_the_readers_own_changes_what_is_there_and_repeats_what_its_lists_replace() -> None:
+    shipped = yaml.safe_load((FOLDER / "base/config/agent.yaml").read_text())
+    (token,) = OWN_CONFIGURATIONS["token"]["exporters"]
+    assert token in shipped["exporters"]
+    attributes, added = shipped["processors"]["resource"]["attributes"], OWN_CONFIGURATIONS["cluster"]["processors"]
+    names = [one["key"] for one in added["resource"]["attributes"]]
+    assert names == [*(one["key"] for one in attributes), "k8s.cluster.name"]
+    first, second = OWN_CONFIGURATIONS["replicas"]["exporters"].values()
+    assert {key: shipped["exporters"][token][key] for key in ("sending_queue", "retry_on_failure")} == {
+        key: yaml.safe_load(str(second[key]).replace("${env:QUEUE_BYTES}", "${env:QUEUE_BYTES:-1000000000}"))
+        for key in ("sending_queue", "retry_on_failure")
+    }
+    assert first["endpoint"].replace("prometheus-0", "prometheus-1") == second["endpoint"]
+    assert OWN_CONFIGURATIONS["replicas"]["service"]["pipelines"]["metrics"]["exporters"] == list(
+        OWN_CONFIGURATIONS["replicas"]["exporters"]
+    )
+
+
+def test_a_token_of_the_readers_own_comes_from_a_secret(folder: Path) -> None:
+    pod = pods(
+        layered(folder, "token", with_keys("configMapGenerator", "patches"), files={OWN: with_keys("exporters")})
+    )
+    token = container(pod["llm-errors-agent"])["env"][-1]
     assert token["valueFrom"]["secretKeyRef"]
-    assert f"${{env:{token['name']}}}" in configuration(built, pod)["authentication.yaml"]
+    assert f"${{env:{token['name']}}}" in str(with_keys("exporters"))
+
+
+def test_every_image_can_come_from_another_registry(folder: Path) -> None:
+    registry = with_keys("images", "patches")
+    built = layered(folder, "registry", registry)
+    assert [said for said in map(refusal, built) if said] == []
+    images = {container(pod)["image"] for pod in pods(built).values()}
+    assert images == {f"{registry['images'][0]['newName']}:{tiers.COLLECTOR_VERSION}"}
+    account = named(built, "ServiceAccount")
+    assert account["imagePullSecrets"]
+    assert {pod["spec"]["serviceAccountName"] for pod in pods(built).values()} == {account["metadata"]["name"]}
+
+
+@pytest.mark.parametrize("target", [{"group": "monitoring.coreos.com"}, {"kind": "AlertmanagerConfig"}], ids=str)
+def test_the_resources_of_the_prometheus_operator_can_be_left_out(
+    target: dict[str, str], folder: Path, production: list[Resource]
+) -> None:
+    (patch,) = with_keys("patches", about="$patch")["patches"]
+    assert patch["target"] == {"group": "monitoring.coreos.com"}
+    built = layered(folder, f"without-{next(iter(target))}", {"patches": [{**patch, "target": target}]})
+    ((key, value),) = target.items()
+    gone = {
+        one["metadata"]["name"]
+        for one in production
+        if (one["kind"] if key == "kind" else one["apiVersion"].partition("/")[0]) == value
+    }
+    assert gone
+    left = [(one["kind"], one["metadata"]["name"]) for one in production if one["metadata"]["name"] not in gone]
+    assert len(built) == len(production) - (4 if key == "group" else 1)
+    assert set(left) <= {(one["kind"], one["metadata"]["name"]) for one in built}
+
+
+def test_what_is_left_out_without_the_operator_is_in_files_that_are_generated(folder: Path) -> None:
+    section = PAGE.split("### Without the Prometheus operator\n")[1].split("\n## ")[0]
+    files = re.findall(r"`((?:prometheus/)?[\w.-]+\.yml)` (?:for|to)", section)
+    assert len(files) == 2
+    assert [file for file in files if not (folder / "llm-errors" / file).is_file()] == []
 
 
 def test_the_layer_of_the_operator_names_the_image_of_the_commands(folder: Path) -> None:
@@ -163,6 +257,14 @@ def test_the_namespace_of_the_layer_renames_the_namespace(folder: Path) -> None:
     built = build(other)
     assert named(built, "Namespace")["metadata"]["name"] == "telemetry"
     assert {one["metadata"].get("namespace", "telemetry") for one in built} == {"telemetry"}
+
+
+def test_every_resource_has_the_release_of_the_layer(folder: Path) -> None:
+    other = folder / "release"
+    shutil.copytree(folder / "production", other)
+    text = (other / "kustomization.yaml").read_text()
+    (other / "kustomization.yaml").write_text(text.replace("kube-prometheus-stack", "metrics"))
+    assert {one["metadata"]["labels"]["release"] for one in build(other)} == {"metrics"}
 
 
 def test_what_is_deleted_by_label_has_the_label_and_is_neither_a_volume_nor_a_secret(folder: Path) -> None:
@@ -184,6 +286,33 @@ def test_the_claim_that_is_enlarged_is_one_of_the_agents_and_gets_the_size_of_th
     assert words[words.index("pvc") + 1] == f"{claim['metadata']['name']}-llm-errors-agent-0"
     asked = yaml.safe_load(words[-1])["spec"]["resources"]["requests"]["storage"]
     assert asked == claim["spec"]["resources"]["requests"]["storage"]
+
+
+def test_what_is_deleted_from_large_to_small_is_what_small_has_not(folder: Path) -> None:
+    (command,) = [words for words in COMMANDS if "statefulset/llm-errors-gateway" in words]
+    large, small = (
+        {
+            f"{one['kind'].lower()}/{one['metadata']['name']}"
+            for one in build(folder / f"llm-errors/kubernetes/overlays/{size}")
+            if one["kind"] != "ConfigMap"
+        }
+        for size in ("large", "small")
+    )
+    assert set(command[command.index("delete") + 1 :]) == large - small
+
+
+def test_prometheus_lists_the_pool_and_the_groups_that_the_page_names(production: list[Resource]) -> None:
+    monitor = named(production, "ServiceMonitor", "llm-errors-collectors")["metadata"]
+    assert f"`serviceMonitor/{monitor['namespace']}/{monitor['name']}/0`" in PAGE
+    groups = named(production, "PrometheusRule")["spec"]["groups"]
+    assert (len(groups), {group["name"][:4] for group in groups}) == (7, {"llm-"})
+    assert "has seven groups `llm-*`" in PAGE
+
+
+def test_the_folder_of_the_dashboards_is_the_one_that_the_page_names(production: list[Resource]) -> None:
+    boards = [one for one in production if "grafana_dashboard" in one["metadata"].get("labels", {})]
+    assert {one["metadata"]["annotations"]["grafana_folder"] for one in boards} <= {"LLM errors"}
+    assert "dashboards in the folder `LLM errors`" in PAGE
 
 
 def test_the_values_of_the_reader_are_fields_of_prometheus() -> None:
@@ -253,8 +382,9 @@ def test_every_file_that_a_command_names_is_generated(folder: Path) -> None:
     assert [path for path in paths if not (folder / path).exists()] == []
 
 
-def test_every_resource_that_a_command_names_exists(production: list[Resource]) -> None:
-    theirs = {f"{one['kind'].lower()}/{one['metadata']['name']}" for one in [*production, block("Deployment")]}
+def test_every_resource_that_a_command_names_exists(production: list[Resource], folder: Path) -> None:
+    large = build(folder / "llm-errors/kubernetes/overlays/large")
+    theirs = {f"{one['kind'].lower()}/{one['metadata']['name']}" for one in [*production, *large, block("Deployment")]}
     mentioned = set(re.findall(r"\b(?:statefulset|deployment)/[\w-]+", PAGE))
     assert mentioned
     assert mentioned <= theirs
