@@ -97,6 +97,19 @@ class Notification:
         return self.receiver.startswith("page-")
 
 
+def counters(service: str, good: int, failed: int) -> Iterator[str]:
+    """What a service exports; its name begins with the incident that it meets."""
+    error_class, reason = INCIDENTS[service.split("/")[0]]
+    for model in MODELS:
+        labels = f'job="{service}",instance="a",cluster="one",gen_ai_provider_name="openai",'
+        labels += f'gen_ai_request_model="{model}",gen_ai_operation_name="chat"'
+        yield f'llm_calls_total{{{labels},llm_call_outcome="ok"}} {good}'
+        if failed:
+            why = f'llm_error_class="{error_class}",llm_error_reason="{reason}",llm_error_channel="thrown"'
+            yield f'llm_calls_total{{{labels},llm_call_outcome="error"}} {failed}'
+            yield f"llm_errors_total{{{labels},{why}}} {failed}"
+
+
 @dataclass
 class World:
     """The services' counters, as a target for Prometheus, and the pager, as a webhook for Alertmanager."""
@@ -116,17 +129,7 @@ class World:
         minute = self.minute
         failed = int(max(0, min(minute, FAILING_MINUTES)) * CALLS_A_MINUTE)
         good = int((self.good_minutes + min(minute, 0) + max(0, minute - FAILING_MINUTES)) * CALLS_A_MINUTE)
-        lines = []
-        for service in SERVICES:
-            error_class, reason = INCIDENTS[service.split("/")[0]]
-            for model in MODELS:
-                labels = f'job="{service}",instance="a",cluster="one",gen_ai_provider_name="openai",'
-                labels += f'gen_ai_request_model="{model}",gen_ai_operation_name="chat"'
-                lines.append(f'llm_calls_total{{{labels},llm_call_outcome="ok"}} {good}')
-                if failed:
-                    why = f'llm_error_class="{error_class}",llm_error_reason="{reason}",llm_error_channel="thrown"'
-                    lines.append(f'llm_calls_total{{{labels},llm_call_outcome="error"}} {failed}')
-                    lines.append(f"llm_errors_total{{{labels},{why}}} {failed}")
+        lines = [line for service in SERVICES for line in counters(service, good, failed)]
         return "\n".join(lines) + "\n"
 
     def heard(self, receiver: str, body: dict[str, Any]) -> None:
@@ -207,10 +210,10 @@ def prometheus(factor: float, target: int, alertmanager: int) -> dict[str, Any]:
     }
 
 
-def watched(factor: float, good_minutes: float, until_minute: float, folder: Path) -> World:
+def watched(factor: float, good_minutes: float, until_minute: float, folder: Path, kind: type[World] = World) -> World:
     """Lets the incidents happen, and returns what was told about them up to a minute after the first failure."""
     pager, telling = free_port(), free_port()
-    world = World(factor, good_minutes)
+    world = kind(factor, good_minutes)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(world))
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     target = server.server_port

@@ -87,11 +87,19 @@ def _otel(label: str) -> str:
 class RuledPrometheus(Daemon):
     """Prometheus 3 that scrapes `targets` (port -> labels) each second and evaluates the shipped rules as often."""
 
-    def __init__(self, folder: Path, *features: str, name: str = "prometheus", sends_to: str = "", ruled: bool = True):
+    def __init__(
+        self,
+        folder: Path,
+        *features: str,
+        name: str = "prometheus",
+        sends_to: str = "",
+        ruled: bool = True,
+        translation: str = "UnderscoreEscapingWithSuffixes",
+    ):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.home, self.sends_to, self.targets = folder / name, sends_to, dict[int, dict[str, str]]()
-        self.ruled = ruled and not sends_to
+        self.ruled, self.translation = ruled and not sends_to, translation
         self.home.mkdir(parents=True, exist_ok=True)
         rules = (DASHBOARDS / "prometheus/llm-errors.rules.yml").read_text(encoding="utf-8")
         (self.home / "rules.yml").write_text(re.sub(r"interval: \S+", "interval: 1s", rules))
@@ -113,7 +121,10 @@ class RuledPrometheus(Daemon):
         config: dict[str, Any] = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "scrape_configs": scrapes,
-            "otlp": {"promote_resource_attributes": ["deployment.environment.name"]},
+            "otlp": {
+                "promote_resource_attributes": ["deployment.environment.name"],
+                "translation_strategy": self.translation,
+            },
             "storage": {"tsdb": {"out_of_order_time_window": "10m"}},
             "rule_files": ["rules.yml"] if self.ruled else [],
         }
@@ -176,6 +187,11 @@ class RuledPrometheus(Daemon):
         matchers = "".join(f',{key}="{value}"' for key, value in labels.items())
         fires = f'ALERTS{{alertname="LLMCredentialOrModelError",alertstate="firing"{matchers}}}'
         return {sample.labels["job"] for sample in self.query(fires)}
+
+    def unreadable(self) -> set[tuple[str, str]]:
+        """The jobs whose series no rule can read, with the problem."""
+        fires = 'ALERTS{alertname="LLMTelemetryUnreadable",alertstate="firing"}'
+        return {(sample.labels["job"], sample.labels["problem"]) for sample in self.query(fires)}
 
     def new_failures(self, job: str) -> float:
         """What counts as new."""

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import pytest
 from application import SERVICE, Application
+from counting import Process, RuledPrometheus
 from processes import Start, eventually
 from services import Collector, Prometheus
 from sink import CallRecorder
@@ -52,3 +54,24 @@ def test_the_exemplar_of_an_error_leads_to_its_trace(
     (exemplar,) = eventually(exemplars, "an exemplar in Prometheus")
     span = eventually(lambda: [span for span in sink.spans if names.ERROR_CLASS in span.attributes], "the span")[0]
     assert exemplar["labels"]["trace_id"] == span.trace_id
+
+
+def pushed(start: Start, folder: Path, translation: str) -> RuledPrometheus:
+    """A Prometheus with the shipped rules, to which a fresh process pushes that has failed for a wrong key."""
+    prometheus = start(RuledPrometheus(folder, translation=translation))
+    prometheus.evaluations(2)
+    start(Process(failures=4, age=5)).push(f"{prometheus.url}/api/v1/otlp", "desk")
+    return prometheus
+
+
+@pytest.mark.parametrize("translation", ["NoTranslation", "NoUTF8EscapingWithSuffixes"])
+def test_label_names_that_no_rule_reads_are_told(translation: str, start: Start, tmp_path: Path):
+    prometheus = pushed(start, tmp_path, translation)
+    eventually(lambda: prometheus.unreadable() == {("desk", "names")}, "LLMTelemetryUnreadable", seconds=60)
+
+
+@pytest.mark.parametrize("translation", ["UnderscoreEscapingWithSuffixes", "UnderscoreEscapingWithoutSuffixes"])
+def test_both_translations_with_underscores_are_read(translation: str, start: Start, tmp_path: Path):
+    prometheus = pushed(start, tmp_path, translation)
+    eventually(lambda: prometheus.pages() == {"desk"}, "the page of the process", seconds=60)
+    assert prometheus.unreadable() == set()
