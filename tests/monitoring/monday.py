@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from llm_errors import semconv
+from llm_errors.monitoring import promql
 
 NOW = int(datetime(2026, 11, 23, 11, 0, tzinfo=timezone.utc).timestamp())
 FINE_FROM = NOW - 26 * 3600
@@ -50,7 +51,8 @@ DESK, TRIAGE = "support-desk", "ticket-triage"
 CLUSTERS = {DESK: "eu-1", TRIAGE: "us-2"}
 VERSIONS = ((31 * 24, "4.18.2"), (1.35, "4.19.0"))
 """The desk's versions, each from so many hours before the end of the data."""
-RULE_GROUPS = {"llm-events": 0.28, "llm-slo": 0.07, "llm-shares": 0.02, "llm-boards": 0.05}
+RULE_GROUPS = dict(zip(promql.GROUPS, (0.28, 0.07, 0.02, 0.01, 0.01, 0.05, 0.01), strict=True))
+"""How much of its interval each group of rules takes."""
 OPENAI = Caller(DESK, "openai", "gpt-5.2", "chat", 1.1, 2.1)
 CLAUDE = Caller(DESK, "anthropic", "claude-sonnet-5", "chat", 0.8, 2.8)
 GEMINI = Caller(DESK, "gcp.gemini", "gemini-3-flash", "generate_content", 1.6, 1.2)
@@ -136,7 +138,7 @@ class _Morning:
 
     def __init__(self, troubles: tuple[Trouble, ...]) -> None:
         self.troubles = troubles
-        self.random = random.Random(23)
+        self.random, self.noise = random.Random(23), random.Random(24)
         self.counters: dict[tuple[str, Labels], float] = defaultdict(float)
         self.lines: dict[tuple[str, Labels], list[str]] = defaultdict(list)
 
@@ -204,9 +206,13 @@ class _Morning:
         self.counters["otelcol_receiver_refused_metric_points_total", (*collector, ("receiver", "otlp"))] += 0
         self.counters["otelcol_exporter_enqueue_failed_metric_points_total", exporter] += 0
         for group, busy in RULE_GROUPS.items():
-            labels = (("job", "prometheus"), ("instance", "prometheus:9090"), ("rule_group", f"llm.rules.yml;{group}"))
+            labels = (
+                ("job", "prometheus"),
+                ("instance", "prometheus:9090"),
+                ("rule_group", f"llm.rules.yml;llm-{group}"),
+            )
             self._now("prometheus_rule_group_interval_seconds", labels, 15, moment)
-            took = 15 * busy * (1 + 0.2 * self.random.random())
+            took = 15 * busy * (1 + 0.2 * self.noise.random())
             self._now("prometheus_rule_group_last_duration_seconds", labels, took, moment)
 
     def _now(self, name: str, labels: Labels, value: float, moment: int) -> None:

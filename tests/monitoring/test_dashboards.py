@@ -16,12 +16,14 @@ from llm_errors.taxonomy import ErrorClass
 
 pytest.importorskip("grafana_foundation_sdk", reason="dashboards need the extra `generate`")
 
+import monday
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import units
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from seeded_prometheus import SeededPrometheus
 
 from llm_errors.monitoring import dashboards
+from llm_errors.monitoring.promql import Series
 
 BOARDS = dashboards.build(Options())
 UNITS = {value for name, value in vars(units).items() if isinstance(value, str) and not name.startswith("_")}
@@ -178,6 +180,23 @@ def test_it_marks_alerts(board: dict[str, Any]) -> None:
     assert any("ALERTS{" in note.get("expr", "") for note in board["annotations"]["list"])
 
 
+@each_board
+def test_it_marks_deployments(board: dict[str, Any]) -> None:
+    (note,) = (note for note in board["annotations"]["list"] if note["name"] == "Deployments")
+    assert Series(Options()).deployed in note["expr"]
+    assert "service_version" in note["titleFormat"]
+
+
+def test_the_overview_tells_what_is_now_then_what_fires_then_the_month() -> None:
+    rows: dict[int, list[str]] = {}
+    for panel in panels(BOARDS["llm-overview"]):
+        rows.setdefault(panel["gridPos"]["y"], []).append(panel["title"])
+    now, firing, month, *_ = (rows[y] for y in sorted(rows))
+    assert [title.partition(" (")[0] for title in now] == ["Provider failures", "Our failures", "Policy", "Telemetry"]
+    assert firing == ["Alerts firing"]
+    assert [title for title in month if title.endswith("30 days")] == month[:3]
+
+
 @each_panel
 def test_its_description_says_more_than_its_title(panel: dict[str, Any]) -> None:
     assert len(panel["description"]) > 40
@@ -257,6 +276,15 @@ def test_every_query_parses(version: str, tmp_path: Path) -> None:
 def test_every_query_yields_a_series_on_seed_data(target: dict[str, Any], seeded: SeededPrometheus) -> None:
     instant = bool(target.get("instant"))
     assert seeded.query(substituted(target["expr"]), instant=instant, hours=24, step=300)
+
+
+def test_first_seen_is_not_clipped_to_the_range(seeded: SeededPrometheus) -> None:
+    panel = panel_of("llm-correctness/What broke, and since when")
+    expression = panel["targets"][1]["expr"].replace("$__range_s", "3600")
+    found = seeded.query(substituted(expression), instant=True, hours=1, step=60)
+    seen = {one["metric"]["llm_error_reason"]: float(one["value"][1]) / 1000 for one in found}
+    assert seen["malformed_call"] < monday.NOW - 8 * 86400
+    assert seen["insufficient_quota"] > monday.NOW - 3600
 
 
 @pytest.mark.parametrize("uid", ["llm-overview", "llm-reliability"])

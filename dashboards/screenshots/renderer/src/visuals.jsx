@@ -114,6 +114,7 @@ function Table({ frames, width, height, panel, range }) {
 
 // Deployments, as Grafana draws annotations: a dashed line with its name.
 function drawMarks(config, { marks = [] }, theme) {
+  config.setPadding([null, 20, null, null]); // half of a time that stands at the right edge
   config.addHook('draw', (plot) => {
     const { ctx: canvas, bbox } = plot;
     const scale = devicePixelRatio;
@@ -128,7 +129,12 @@ function drawMarks(config, { marks = [] }, theme) {
       canvas.moveTo(x, bbox.top);
       canvas.lineTo(x, bbox.top + bbox.height);
       canvas.stroke();
-      if (plot.width > 420) canvas.fillText(text, x - 4 * scale, bbox.top + 12 * scale);
+      if (plot.width <= 420) continue;
+      const wide = canvas.measureText(text).width + 6 * scale;
+      canvas.fillStyle = theme.colors.background.primary;
+      canvas.fillRect(x - wide - 2 * scale, bbox.top + 2 * scale, wide, 13 * scale);
+      canvas.fillStyle = canvas.strokeStyle;
+      canvas.fillText(text, x - 5 * scale, bbox.top + 12 * scale);
     }
     canvas.restore();
   });

@@ -23,7 +23,7 @@ def board(options: Options) -> Board:
         Row(3, [(4 if name == _FIRST[-1] else 5, _new(q, name)) for name in _FIRST]),
         Row(12, [(24, _broke(q))]),
         Row(8, [(24, _failing(q))]),
-        Row(8, [(12, _by_class(q)), (12, _by_reason(q))]),
+        Row(10, [(12, _by_class(q)), (12, _by_reason(q))]),
         Row(8, [(12, _by_channel(q)), (12, _shares(q))]),
     ]
     question = "What did we break, and since when? Retrying helps with none of these: the owning team fixes the cause."

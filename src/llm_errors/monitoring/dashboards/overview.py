@@ -137,6 +137,7 @@ def _unclassified(q: Queries) -> Any:
     }
     panel = p.listing("Unclassified failures by provider and reason", text, columns, p.rows(q.listed(_UNKNOWN)))
     panel = p.properties(p.rows_linked(panel), "Calls", ("unit", "short"), ("custom.width", 90))
+    panel = p.properties(panel, "Reason", ("custom.width", 185))  # of `unrecognised_finish_reason`
     return p.sorted_by(panel, "Calls", descending=True)
 
 

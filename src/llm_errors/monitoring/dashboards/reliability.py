@@ -23,7 +23,7 @@ def board(options: Options) -> Board:
         Row(9, [(12, _failures(q)), (12, _worst(q))]),
         Row(3, [(24, _status_pages())]),
         Row(6, [(6, _burn(q, burn)) for burn in BURNS]),
-        Row(8, [(12, _latency(q)), (12, _first_chunk(q))]),
+        Row(10, [(12, _latency(q)), (12, _first_chunk(q))]),
         Row(8, [(8, _rate_limits(q)), (8, _retries(q)), (8, _cancelled(q))]),
         Row(8, [(12, _a_minute(q)), (12, _spans(q))]),
         Row(7, [(12, _retry_after(q)), (12, _burndown(q, days))]),
