@@ -1,7 +1,8 @@
 """`make freshness`: the completeness test against the newest release of every SDK, in environments that are thrown away.
 
-Prints a table: the newest version that the tests have run with, the newest release, what is new in it, and what of that no rule
-decides. The exit code is 1 if something is undecided or could not be installed.
+Names each SDK while it is looked at, then prints what is new and what no rule decides, and ends with a table: the newest version
+that the tests have run with, the newest release, and whether it is current. The exit code is 1 if something is undecided or could
+not be installed.
 """
 
 import json
@@ -9,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,14 +65,19 @@ def look(distribution: str, python: str, uv: str) -> Release:
         try:
             _run(uv, "venv", "--quiet", "--python", python, place)
             own = str(Path(place) / "bin" / "python")
-            before = _known(uv, own, release, f"=={release.tested}") if release.tested else {"known": []}
+            before = _known(uv, own, release, f"=={release.tested}") if release.tested else None
             now = _known(uv, own, release, "")
-        except subprocess.CalledProcessError as error:
-            release.problem = (error.stderr or str(error)).strip().splitlines()[-1][:200]
+        except subprocess.SubprocessError as error:
+            release.problem = _last_line(error)
             return release
     release.newest, release.undecided = now["version"], tuple(now["undecided"])
-    release.new = tuple(name for name in now["known"] if name not in set(before["known"])) if release.tested else ()
+    release.new = () if before is None else tuple(name for name in now["known"] if name not in set(before["known"]))
     return release
+
+
+def _last_line(error: subprocess.SubprocessError) -> str:
+    said = getattr(error, "stderr", None) or str(error)  # one that was stopped after its time has said nothing
+    return str(said).strip().splitlines()[-1][:200]
 
 
 def _known(uv: str, python: str, release: Release, version: str) -> dict[str, Any]:
@@ -96,15 +103,23 @@ def main(wanted: list[str]) -> int:
     uv = str(Path(sys.executable).with_name("uv"))
     names = wanted or [row.distribution for row in VOCABULARIES]
     releases = []
-    print(f"{'SDK':<26}{'tested':<14}{'newest':<14}{'new values':<12}state", flush=True)
-    for name in names:
-        release = look(name, sys.executable, uv)
-        releases.append(release)
-        shown = release.newest or "?"
-        print(f"{name:<26}{release.tested or '-':<14}{shown:<14}{len(release.new):<12}{release.state}", flush=True)
+    for place, name in enumerate(names, start=1):
+        print(f"[{place}/{len(names)}] {name} ...", end=" ", file=sys.stderr, flush=True)
+        releases.append(look(name, sys.executable, uv))
+        print(releases[-1].state, file=sys.stderr, flush=True)
     for release in releases:
         _tell(release)
+    _print_table(releases)
     return int(any(release.undecided or release.problem for release in releases))
+
+
+def _print_table(releases: list[Release]) -> None:
+    print(f"\n{'SDK':<30}{'tested':<20}{'newest':<20}{'new values':<12}state")
+    for release in releases:
+        shown = release.newest or "?"
+        print(f"{release.distribution:<30}{release.tested or '-':<20}{shown:<20}{len(release.new):<12}{release.state}")
+    counts = Counter(release.state for release in releases)
+    print("\n" + ", ".join(f"{count} {state}" for state, count in counts.most_common()))
 
 
 def _tell(release: Release) -> None:

@@ -42,10 +42,11 @@ NAMED: Final = (
           " compaction_tool_changes_mismatch thread_fingerprint_mismatch", weight=1),
     _code("named.unsupported", E.BAD_REQUEST, "unsupported",
           "bundle_attachment_not_supported claude_code_version_too_old cmek_feature_unsupported file_not_downloadable"
-          " request_body_encoding_unsupported thread_unsupported_request unsupported_charset", weight=1),
+          " request_body_encoding_unsupported thread_unsupported_request too_many_report_groups unsupported_charset",
+          weight=1),
     _code("named.parameter", E.BAD_REQUEST, "invalid_parameter",
           "external_key_provider_mismatch invalid_config_type_change invalid_metadata invalid_storage_arn"
-          " request_body_encoding_invalid slack_channel_set_up_settings_refused", weight=1),
+          " report_page_too_large request_body_encoding_invalid slack_channel_set_up_settings_refused", weight=1),
     _code("named.precondition", E.BAD_REQUEST, "failed_precondition",
           "already_member bundle_on_call cmek_key_disabled cmek_key_network_blocked compaction_nothing_to_summarize"
           " environment_archived external_key_in_workspace_policy external_key_validation_failed"
@@ -55,7 +56,8 @@ NAMED: Final = (
           " rbac_group_order_limit_exceeded scan_failed settings_document_limit_exceeded"
           " settings_history_limit_exceeded storage_attach_limit_reached storage_not_attachable"
           " storage_profile_mismatch storage_profile_still_required storage_verification_failed"
-          " thread_already_continued thread_continue_in_flight transcripts_storage_required user_profile_required"
+          " thread_already_continued thread_continue_in_flight transcripts_storage_required user_profile_cleared"
+          " user_profile_required"
           " workspace_api_key_limit_exceeded workspace_member_limit_exceeded", weight=1),
     _code("named.conflict", E.SERVER, "conflict",
           "concurrent_membership_change external_key_changed gcp_project_controlled_by_another_organization"
@@ -63,7 +65,8 @@ NAMED: Final = (
           " slack_channel_set_up_settings_conflict storage_already_registered storage_attached_during_archive"
           " storage_changed_concurrently storage_in_use workspace_changed_concurrently", weight=1),
     _code("named.unavailable", E.SERVER, "unavailable",
-          "authorization_check_unavailable external_key_validation_timed_out registration_pending"
+          "api_key_requester_unconfirmed" # a 403, but the same request may be sent again
+          " authorization_check_unavailable external_key_validation_timed_out registration_pending"
           " workspace_created_incomplete", weight=1),
     _code("named.timeout", E.TIMEOUT, "write", "request_body_timeout", weight=1),
 )  # fmt: skip
