@@ -1,9 +1,12 @@
 """What cannot be seen is told: telemetry that nobody can read or that is lost, rules that are late, own failures."""
 
+import json
+import subprocess
 from functools import partial
+from pathlib import Path
 
 import pytest
-from artifact_tools import promtool
+from artifact_tools import REPOSITORY, promtool
 from promtool_scenario import Scenario, calls, firing
 
 from llm_errors.monitoring.options import Options
@@ -154,3 +157,15 @@ SCENARIOS = [*UNREAD, *EVALUATED, *CARRIED, *SILENT]
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.says.replace(" ", "_"))
 def test_scenario(scenario: Scenario, version: str, tmp_path) -> None:
     assert scenario.run(promtool(version), tmp_path) == ""
+
+
+ALONE = REPOSITORY / "collector-config/llm-pipeline.rules.yml"
+
+
+@pytest.mark.parametrize("scenario", CARRIED, ids=lambda s: s.says.replace(" ", "_"))
+def test_the_rules_beside_the_collectors_need_no_others(scenario: Scenario, tmp_path: Path) -> None:
+    document = {**scenario.document(), "rule_files": [str(ALONE)], "group_eval_order": ["llm-pipeline"]}
+    (tmp_path / "test.json").write_text(json.dumps(document))
+    command = [promtool("current"), "test", "rules", "test.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -167,6 +167,22 @@ def test_a_service_or_model_never_has_the_colour_of_a_class(theme: str) -> None:
 
 
 @both_themes
+def test_a_series_has_the_colour_of_a_class_only_if_it_is_the_class(theme: str) -> None:
+    classes = [read(colour, theme) for name, colour in colours.CLASSES.items() if colour != colours.TEXT]
+    others = {
+        (panel["title"], override["matcher"]["options"], one["value"]["fixedColor"])
+        for board in BOARDS.values()
+        for panel in board["panels"]
+        if panel["type"] == "timeseries"
+        for override in panel["fieldConfig"]["overrides"]
+        for one in override["properties"]
+        if one["id"] == "color" and override["matcher"]["options"].removesuffix(", last week") not in colours.CLASSES
+    }
+    assert len(others) > 20
+    assert [one for one in others if min(difference(read(one[2], theme), each) for each in classes) <= 10] == []
+
+
+@both_themes
 def test_green_means_good_and_nothing_else_is_green(theme: str) -> None:
     good = [read(colour, theme) for colour in GREEN]
     others = {*colours.CLASSES.values(), *colours.PALETTE, *colours.CHANNELS.values(), colours.BAD, colours.WARN}

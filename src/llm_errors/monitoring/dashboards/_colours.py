@@ -46,4 +46,4 @@ PALETTE: Final = ("#0098D9", "#BF6E1D", "#B300FF", "#A6897C", "#FF00B3", "#008C7
 """For services, providers and models by their rank, and for reasons. They differ clearly from each other, from the colours
 of the classes, and from green and red."""
 
-CHANNELS: Final[Mapping[str, str]] = {"thrown": "semi-dark-blue", "in_band": "semi-dark-orange"}
+CHANNELS: Final[Mapping[str, str]] = {"thrown": PALETTE[0], "in_band": PALETTE[1]}
