@@ -287,6 +287,7 @@ class Invocation:
         `finalizer` is kept alive by this generator: it ends the call if the generator is dropped before its first step.
         """
         look = self._begin_chunks(chunks)
+        begun = False
         try:
             while True:
                 self.waiting = True
@@ -300,7 +301,13 @@ class Invocation:
                     raise
                 self.received = perf_counter()
                 self.waiting = False
-                self._pass(look, chunk)
+                try:
+                    ended = look(chunk)
+                except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every chunk
+                    ended = None
+                    report_internal_error("chunk", error)
+                if ended or not begun:
+                    begun = self._turning_point(ended)
                 yield chunk
         finally:
             if self.unsettled:
@@ -311,6 +318,7 @@ class Invocation:
     ) -> AsyncGenerator[Any, None]:
         """The same for an async iterator."""
         look = self._begin_chunks(chunks)
+        begun = False
         try:
             while True:
                 self.waiting = True
@@ -324,22 +332,25 @@ class Invocation:
                     raise
                 self.received = perf_counter()
                 self.waiting = False
-                self._pass(look, chunk)
+                try:
+                    ended = look(chunk)
+                except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every chunk
+                    ended = None
+                    report_internal_error("chunk", error)
+                if ended or not begun:
+                    begun = self._turning_point(ended)
                 yield chunk
         finally:
             if self.unsettled:
                 drainer.run(self.abandoned)
 
-    def _pass(self, look: Callable[[Any], bool | None], chunk: Any) -> None:
-        try:
-            ended = look(chunk)
-        except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined because it runs for every chunk
-            ended = None
-            report_internal_error("chunk", error)
+    def _turning_point(self, ended: bool | None) -> bool:
+        """The first chunk arrived, or one that ends the answer."""
         if self._first_chunk is None:
             self._first_chunk = self.received
         if ended and self.unsettled:
             quietly("stream", None, self.exhausted)
+        return True
 
     def _begin_chunks(self, chunks: Chunks | None) -> Callable[[Any], bool | None]:
         self._release()
@@ -365,7 +376,9 @@ class Invocation:
         """A stream object of the SDK returned a chunk to the application. `expect` was called for it before."""
         self.received, self.waiting = perf_counter(), False
         if self._chunks is not None:
-            self._pass(self._chunks.chunk, chunk)
+            ended = quietly("chunk", None, self._chunks.chunk, chunk)
+            if ended or self._first_chunk is None:
+                self._turning_point(ended)
 
     def exhausted(self) -> None:
         """The stream has no further chunk."""
