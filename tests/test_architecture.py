@@ -127,6 +127,34 @@ def test_functions_are_short(path):
             assert node.end_lineno - node.lineno < 60, f"{node.name} in {path.name}"
 
 
+def code_lines(source):
+    """The number of lines with code: no blank line, no comment, no docstring."""
+    words = {
+        node.value.lineno + offset
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for offset in range(node.value.end_lineno - node.value.lineno + 1)
+    }
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type not in skipped]
+    return len({n for t in tokens for n in range(t.start[0], t.end[0] + 1)} - words)
+
+
+ADAPTERS = sorted((SOURCE / "instrument" / "adapters").glob("*.py"))
+LONG = "has more than 120 lines because "
+
+
+@pytest.mark.parametrize("path", ADAPTERS, ids=lambda path: path.stem)
+def test_a_long_adapter_says_why(path):
+    source = path.read_text()
+    says_why = LONG in " ".join(ast.get_docstring(ast.parse(source)).split())
+    assert says_why == (code_lines(source) > 120), f"{code_lines(source)} lines of code"
+
+
+def test_code_lines_are_counted_without_comments_and_docstrings():
+    assert code_lines('"""One\n\nTwo."""\n\n# why\nx = (\n    1,\n)\n"""Of x."""\n') == 3
+
+
 @each_module
 def test_no_module_is_a_drain(path):
     assert path.stem not in ("utils", "util", "helpers", "helper", "misc", "base", "manager")

@@ -12,7 +12,8 @@ from typing import Any
 from llm_errors.call import CallInfo
 from llm_errors.extract.adk import LlmResponseReader, is_call_limit, model_of, provider_of
 from llm_errors.extract.fields import field, text
-from llm_errors.instrument.adapters.run_wrappers import Watched, async_steps
+from llm_errors.instrument.adapters.run_reports import Watched
+from llm_errors.instrument.adapters.run_wrappers import async_steps
 from llm_errors.instrument.protocol import Adapter, Function, Target
 from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly

@@ -1,7 +1,7 @@
 """Agent frameworks: limits that they enforce, and model answers that they cannot use. Only the framework detects these.
 
 The adapters of the SDKs report the model calls themselves. Each row names a function of a framework that runs model calls
-or enforces a limit, and the exceptions that count.
+or enforces a limit, and the exceptions that count. This module has more than 120 lines because of the rows.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,8 +13,8 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import causes, frameworks
 from llm_errors.extract.answer import Answer, Chunks
 from llm_errors.extract.fields import field, text
+from llm_errors.instrument.adapters.run_reports import Watched
 from llm_errors.instrument.adapters.run_wrappers import (
-    Watched,
     async_check,
     async_run,
     async_step,

@@ -12,6 +12,18 @@ from llm_errors.instrument.protocol import Function
 from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
+CHAT_STREAM = ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper")
+_EVENTS = "litellm.responses.streaming_iterator"
+STREAMS = (
+    (*CHAT_STREAM, True, True),
+    (_EVENTS, "SyncResponsesAPIStreamingIterator", True, False),
+    (_EVENTS, "ResponsesAPIStreamingIterator", False, True),
+    (_EVENTS, "MockResponsesAPIStreamingIterator", True, True),
+)
+"""The classes of streams: module, name, whether they are iterators, whether they are async iterators."""
+FOLLOWED = frozenset(name for _, name, _, _ in STREAMS)
+"""The names of these classes."""
+
 
 class FollowedStream(StreamFinalizer):
     """The finalizer of a stream, with the SDK calls and requests inside its call."""

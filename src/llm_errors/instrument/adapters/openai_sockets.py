@@ -1,7 +1,8 @@
 """openai's websockets: Realtime, the Responses API over a websocket, and the APIs that only translate or transcribe.
 
 The SDK has the same four classes for each API: a connection and its manager, sync and async. `parse_event` converts each
-message to an event, whichever way the application receives it.
+message to an event, whichever way the application receives it. This module has more than 120 lines because the Realtime and
+the Responses API use different events and errors for the same steps.
 """
 
 from collections.abc import Iterator

@@ -1,14 +1,16 @@
 """The Stainless family: generated SDKs with one `request` method per client and a `post_parser` hook for every answer.
 
-The rows are in `providers`.
+The rows are in `providers`, the paths in `stainless_paths`, and streams are read in `stainless_tap`.
 
 The adapter receives the answer through `options.post_parser`. The SDK calls it with the parsed model or the stream, for plain
 calls, `with_raw_response` and `with_streaming_response`, before its own parse helpers can raise.
+
+This module has more than 120 lines because one class observes all generations of these SDKs, which differ in how they send
+requests, retry, and return answers.
 """
 
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import lru_cache
 from typing import Any
@@ -18,12 +20,12 @@ from weakref import WeakKeyDictionary
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
-from llm_errors.extract.answer import Answer, Reader
+from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, number, parsed, text
-from llm_errors.extract.llama import LLAMA
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.instrument import jobs
 from llm_errors.instrument.adapters import native_span
+from llm_errors.instrument.adapters.stainless_paths import BODIES, Expected, endpoint_of, expected_of
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
 from llm_errors.instrument.adapters.unusual import poll, poll_async, refresh, refresh_async, refusal
 from llm_errors.instrument.endpoints import address_of
@@ -33,82 +35,13 @@ from llm_errors.instrument.protocol import Adapter, Kind, Target
 from llm_errors.instrument.tap import tap_times
 from llm_errors.providers import Sdk, provider_of_host
 
-CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
-SPEECH, TRANSCRIPTION, MODERATION, RERANK = "speech", "transcription", "moderation", "rerank"
-
-PATHS: Mapping[str, tuple[str, Reader]] = {
-    "/chat/completions": (CHAT, results.CHAT),
-    "/v1/chat": (CHAT, results.CHAT),
-    "/responses": (CHAT, results.RESPONSES),
-    "/completions": (COMPLETION, results.CHAT),
-    "/v1/messages": (CHAT, results.MESSAGES),
-    "/embeddings": (EMBEDDINGS, results.DATA),
-    "/moderations": (MODERATION, results.MODERATIONS),
-    "/images/generations": (GENERATE, results.DATA),
-    "/images/edits": (GENERATE, results.DATA),
-    "/images/variations": (GENERATE, results.DATA),
-    "/audio/speech": (SPEECH, results.MEDIA),
-    "/audio/transcriptions": (TRANSCRIPTION, results.MEDIA),
-    "/audio/translations": (TRANSCRIPTION, results.MEDIA),
-    "/rerank": (RERANK, results.MODERATIONS),
-    "/interactions": (GENERATE, results.INTERACTIONS),
-}
-"""The path endings of POST requests that are model calls. Batches, files, counts, lists and cancellations are not."""
-
-OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
-    "perplexity": {"/async/chat/completions": None},
-    "llama-api": {"/chat/completions": (CHAT, LLAMA)},
-    "llama-stack": {
-        "/inference/chat-completion": (CHAT, LLAMA),
-        "/inference/completion": (COMPLETION, results.MEDIA),
-        "/inference/embeddings": (EMBEDDINGS, results.RESULTS),
-        "/turn": ("invoke_agent", results.MEDIA),
-    },
-    "zeroentropy": {
-        "/models/embed": (EMBEDDINGS, results.MODERATIONS),
-        "/models/rerank": (RERANK, results.MODERATIONS),
-    },
-    "volcengine": {"/embeddings/multimodal": (EMBEDDINGS, results.MEDIA)},
-}
-"""Path endings with another meaning in one SDK, by its name. None means that the path only creates a job."""
-
-_BODIES = (dict, Mapping)
-"""`dict` comes first because `isinstance` with it is faster than with an abstract class."""
 _HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._responses", "ResponseStream"))
 """Stream helpers of openai that close the response without closing the stream. Those of other SDKs close the stream."""
 _HELD = "_raw_stream"
 
 
-Expected = tuple[int, bool]
-"""What a stream will contain: the number of choices, and whether usage follows the last choice."""
-
-
-def expected_of(options: Any) -> Expected:
-    """Reads the request body, which `extra_body` overrides. Each prompt of a list has its own choices."""
-    body, added = options.json_data, getattr(options, "extra_json", None)
-    asked = {**(body if isinstance(body, _BODIES) else {}), **(added if isinstance(added, _BODIES) else {})}
-    prompt, usage = asked.get("prompt"), asked.get("usage")
-    prompts = len(prompt) if isinstance(prompt, list) and not all(isinstance(token, int) for token in prompt) else 1
-    told = field(asked.get("stream_options"), "include_usage") is True or field(usage, "include") is True
-    return (number(asked.get("n")) or 1) * prompts, told
-
-
 _JOBS = (("responses.responses", "Responses"), ("beta.threads.runs.runs", "Runs"))
 """Resource classes of openai with a method `retrieve` that polls a background job."""
-_RUNS = ("/runs", "/submit_tool_outputs")
-_RUN = re.compile(r"/threads(?:/[^/]+)?/runs(?:/[^/]+/submit_tool_outputs)?$")
-"""The path of a request that begins or continues the run of an assistant. It contains the id of the thread."""
-
-
-def _endpoint(url: str, sdk: str) -> tuple[str, Reader] | None:
-    path = urlsplit(url).path.rstrip("/")
-    for ending, own in OWN_PATHS.get(sdk, {}).items():
-        if path.endswith(ending):
-            return own
-    if path.endswith(_RUNS) and _RUN.search(path):
-        return "invoke_agent", results.RUNS
-    parts = path.rsplit("/", 2)
-    return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
 
 
 class Stainless(Adapter):
@@ -158,7 +91,7 @@ class Stainless(Adapter):
         if options is None:
             return None
         body, model, background = options.json_data, None, False
-        if isinstance(body, _BODIES):
+        if isinstance(body, BODIES):
             model, background = body.get("model"), body.get("background") is True
         extra = options.extra_json
         if extra:  # the SDK sends both, and the extra values override
@@ -191,7 +124,7 @@ class Stainless(Adapter):
         native: bool = False,
         background: bool = False,
     ) -> CallInfo | None:
-        endpoint = _endpoint(url, self.row.name) if method.lower() == "post" else None
+        endpoint = endpoint_of(url, self.row.name) if method.lower() == "post" else None
         if endpoint is None:
             return None
         split = urlsplit(url)

@@ -1,0 +1,62 @@
+"""The functions of litellm that are model calls, and the CallInfo of a call from litellm's record of it."""
+
+from typing import Any, NamedTuple
+
+from llm_errors import providers
+from llm_errors.call import CallInfo
+from llm_errors.extract import results
+from llm_errors.extract.answer import Reader
+from llm_errors.extract.fields import field, text
+from llm_errors.instrument.endpoints import split_address
+from llm_errors.instrument.protocol import Adapter
+
+
+class Api(NamedTuple):
+    """A function of litellm that is a model call. The name of its async twin begins with `a`."""
+
+    module: str
+    name: str
+    operation: str
+    reader: Reader
+    model: int = 0
+    """The position of the argument `model`."""
+
+
+APIS = (
+    Api("litellm.main", "completion", "chat", results.CHAT),
+    Api("litellm.main", "text_completion", "text_completion", results.CHAT, model=1),
+    Api("litellm.main", "embedding", "embeddings", results.DATA),
+    Api("litellm.main", "transcription", "transcription", results.MEDIA),
+    Api("litellm.main", "speech", "speech", results.MEDIA),
+    Api("litellm.images.main", "image_generation", "generate_content", results.DATA, model=1),
+    Api("litellm.images.main", "image_edit", "generate_content", results.DATA, model=2),
+    Api("litellm.responses.main", "responses", "chat", results.RESPONSES, model=1),
+    Api("litellm.rerank_api.main", "rerank", "rerank", results.MODERATIONS),
+)
+BY_NAME = {name: api for api in APIS for name in (api.name, f"a{api.name}")}
+
+
+def info_of(adapter: Adapter, api: Api, record: Any, model: str, stream: bool, url: str) -> CallInfo:
+    """The CallInfo of a call, from litellm's record of the call if there is one, or else from the model's name."""
+    named, _, rest = model.partition("/")
+    vendor = vendor_of(record) or (named if rest else "")
+    known = providers.provider(vendor)
+    host, port = split_address(url) if url else (None, None)
+    if known is None:
+        known = providers.provider(providers.provider_of_host(host, port))
+    asked = text(field(field(record, "model_call_details"), "model"), 256) or model
+    return adapter.info(
+        operation=api.operation,
+        model=asked.removeprefix(f"{vendor}/"),
+        stream=stream,
+        provider=known.name if known is not None else vendor,
+        address=host,
+        port=port,
+        dialect=known.dialect if known is not None else "",
+        reader=api.reader,
+    )
+
+
+def vendor_of(record: Any) -> str:
+    """litellm's name of the provider, which it determines early in a call."""
+    return text(field(field(record, "model_call_details"), "custom_llm_provider"), 64)

@@ -1,0 +1,85 @@
+"""What happens inside one call of litellm: nested SDK calls, and the HTTP requests that litellm sends itself."""
+
+from typing import Any
+
+from llm_errors import providers
+from llm_errors.call import CallInfo
+from llm_errors.extract import exceptions
+from llm_errors.extract.fields import text
+from llm_errors.extract.native_finish import NativeFinish
+from llm_errors.instrument.adapters.litellm_apis import vendor_of
+from llm_errors.instrument.nested import NESTED, NestedCalls
+from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.tap import tap_body
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+
+class Requests(NestedCalls):
+    """The SDK calls and HTTP requests inside one call of litellm."""
+
+    __slots__ = ("_record", "entered", "native", "response", "twin", "url")
+
+    def __init__(self, twin: str, record: Any) -> None:
+        super().__init__()
+        self.twin, self._record = twin, record
+        """The synchronous function that the async function calls to prepare its request. It is not a separate call."""
+        self.entered = False
+        self.url = ""
+        self.response: Any = None
+        self.native: NativeFinish | None = None
+
+    def enters(self, name: str) -> bool:
+        """Whether a function that begins is the twin of this call. A second one is a separate call."""
+        enters = name == self.twin and not self.entered
+        self.entered = self.entered or enters
+        return enters
+
+    def named(self, info: CallInfo) -> CallInfo:
+        """The CallInfo of an SDK call. litellm knows the provider of a host that is unknown otherwise."""
+        vendor = "" if providers.provider_of_host(info.address, info.port) else vendor_of(self._record)
+        known = providers.provider(vendor)
+        provider = known.name if known is not None else vendor
+        return info._replace(provider=provider or info.provider, around="litellm")
+
+    def sent(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """litellm sends a request with its HTTP handler."""
+        self.url = text(kwargs["url"] if "url" in kwargs else args[1])
+
+    def answered(self, response: Any) -> None:
+        """The response has arrived. A stream is observed while it is read."""
+        self.response = response
+        self.native = None
+        if exceptions.loaded(response) is None:
+            self.native = NativeFinish()
+            tap_body(response, self.native)
+
+
+def request(edge: Edge, original: Function) -> Function:
+    """The wrapper of the method with which litellm sends a request itself."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        requests = NESTED.get()
+        if not isinstance(requests, Requests):
+            return original(*args, **kwargs)
+        quietly("attempt", None, requests.sent, args, kwargs)
+        response = original(*args, **kwargs)
+        quietly("attempt", None, requests.answered, response)
+        return response
+
+    return wrapper
+
+
+def request_async(edge: Edge, original: Function) -> Function:
+    """The same for the coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        requests = NESTED.get()
+        if not isinstance(requests, Requests):
+            return await original(*args, **kwargs)
+        quietly("attempt", None, requests.sent, args, kwargs)
+        response = await original(*args, **kwargs)
+        quietly("attempt", None, requests.answered, response)
+        return response
+
+    return wrapper
