@@ -532,6 +532,7 @@ def test_the_collector_starts_with_the_arguments_files_and_environment_of_its_po
             running.terminate()
         said = running.communicate(timeout=30)[1]
     assert [line for line in said.splitlines() if "\terror\t" in line] == []
+    assert "Everything is ready" in said  # as the page says
 
 
 def at_a_free_port(address: str) -> str:

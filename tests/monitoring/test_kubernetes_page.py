@@ -267,16 +267,18 @@ def test_every_resource_has_the_release_of_the_layer(folder: Path) -> None:
     assert {one["metadata"]["labels"]["release"] for one in build(other)} == {"metrics"}
 
 
-def test_what_is_deleted_by_label_has_the_label_and_is_neither_a_volume_nor_a_secret(folder: Path) -> None:
+@pytest.mark.parametrize("layer", ["production", "llm-errors/kubernetes/overlays/large"])
+def test_what_is_deleted_by_label_is_everything_but_the_namespace_with_its_volumes_and_secrets(
+    layer: str, folder: Path
+) -> None:
     (command,) = [words for words in COMMANDS if "--selector" in words]
     kinds = set(command[command.index("delete") + 1].split(","))
     label, _, value = command[-1].partition("=")
-    labelled = {
-        one["kind"].lower()
-        for one in build(folder / "llm-errors/kubernetes/overlays/large")
-        if one["metadata"]["labels"].get(label) == value
-    }
-    assert kinds == labelled
+    built = build(folder / layer)
+    labelled = [one for one in built if one["metadata"]["labels"].get(label) == value]
+    assert {one["kind"].lower() for one in labelled} <= kinds
+    assert [one["kind"] for one in built if one not in labelled] == ["Namespace"]
+    assert not kinds & {"namespace", "persistentvolumeclaim", "pvc", "secret"}
 
 
 def test_the_claim_that_is_enlarged_is_one_of_the_agents_and_gets_the_size_of_the_large_overlay(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from llm_errors.monitoring.kubernetes.tiers import DEFAULT_SETTINGS, PREFIX, SETTINGS, Tier
+from llm_errors.monitoring.kubernetes.tiers import DEFAULT_SETTINGS, OURS, PREFIX, SETTINGS, Tier
 
 Document = dict[str, Any]
 CONFIGURATION: Final = "config"
@@ -11,13 +11,15 @@ CONFIGURATION: Final = "config"
 name, so that a change restarts the Collectors."""
 RELEASE: Final = {"release": "kube-prometheus-stack"}
 """The label that the selectors of the Helm chart's Prometheus require."""
+_LABELLED: Final = {"options": {"labels": dict(OURS)}}
 FOLDER_ANNOTATION: Final = "grafana_folder"
 """The annotation from which Grafana's sidecar reads the folder of a dashboard, if the Helm values configure it."""
 
 
 def base(resources: Sequence[str], tier: Tier) -> Document:
     """The base: its resources, the settings of a cluster, and the configuration of the agents."""
-    settings = {"name": SETTINGS, "literals": [f"{name}={value}" for name, value in DEFAULT_SETTINGS.items()]}
+    literals = [f"{name}={value}" for name, value in DEFAULT_SETTINGS.items()]
+    settings = {"name": SETTINGS, "literals": literals, **_LABELLED}
     return {**_kustomization(), "resources": list(resources), "configMapGenerator": [settings, configuration(tier)]}
 
 
@@ -47,7 +49,7 @@ def alone(resource: str) -> Document:
 
 def configuration(tier: Tier) -> Document:
     """The ConfigMap with the files of a tier."""
-    return {"name": tier.configuration, "files": [f"{CONFIGURATION}/{file}" for file in tier.files]}
+    return {"name": tier.configuration, "files": [f"{CONFIGURATION}/{file}" for file in tier.files], **_LABELLED}
 
 
 def dashboard(uid: str, text: str) -> Document:
@@ -57,7 +59,7 @@ def dashboard(uid: str, text: str) -> Document:
         "kind": "ConfigMap",
         "metadata": {
             "name": uid.lower().replace("_", "-"),
-            "labels": {"app.kubernetes.io/name": PREFIX, "grafana_dashboard": "1"},
+            "labels": {**OURS, "grafana_dashboard": "1"},
             "annotations": {FOLDER_ANNOTATION: "LLM errors"},
         },
         "data": {f"{uid}.json": text},

@@ -22,7 +22,7 @@ def collectors() -> Resource:
     """A monitor for the internal metrics of the Collectors of every tier, under one job name."""
     kinds = [tier.component for tier in (tiers.AGENT, tiers.GATEWAY, tiers.SHORT_LIVED)]
     selector = {
-        "matchLabels": {"app.kubernetes.io/name": tiers.PREFIX},
+        "matchLabels": dict(tiers.OURS),
         "matchExpressions": [{"key": "app.kubernetes.io/component", "operator": "In", "values": kinds}],
     }
     named = {"targetLabel": "job", "replacement": "collectors"}
@@ -98,6 +98,6 @@ def _monitor(name: str, selector: Resource, endpoint: dict[str, Any]) -> Resourc
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "ServiceMonitor",
-        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": tiers.PREFIX}},
+        "metadata": {"name": name, "labels": dict(tiers.OURS)},
         "spec": {"selector": selector, "endpoints": [{**endpoint, "interval": f"{INTERVAL_SECONDS}s"}]},
     }

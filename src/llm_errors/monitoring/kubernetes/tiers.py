@@ -11,6 +11,8 @@ from typing import Final
 COLLECTOR_VERSION: Final = "0.161.0"
 """The release with which the configuration was tested."""
 PREFIX: Final = "llm-errors"
+OURS: Final[Mapping[str, str]] = {"app.kubernetes.io/name": PREFIX}
+"""The label by which all resources can be found and removed; the Namespace has none, so that its volumes stay."""
 OTLP_GRPC, OTLP_HTTP, SHARD, SELF_METRICS, SUMS, HEALTH = 4317, 4318, 4319, 8888, 8889, 13133
 QUEUE: Final = "/var/lib/otelcol/queue"
 CONFIGURATION: Final = "/etc/otelcol"
@@ -43,7 +45,7 @@ class Tier:
     @property
     def labels(self) -> dict[str, str]:
         """The labels that select its pods."""
-        return {"app.kubernetes.io/name": PREFIX, "app.kubernetes.io/component": self.component}
+        return {**OURS, "app.kubernetes.io/component": self.component}
 
 
 SETTINGS: Final = f"{PREFIX}-settings"

@@ -15,6 +15,7 @@ from llm_errors.monitoring.kubernetes.tiers import (
     GATEWAY,
     HEALTH,
     OTLP_HTTP,
+    OURS,
     PREFIX,
     QUEUE,
     SELF_METRICS,
@@ -48,7 +49,7 @@ def service_account() -> Resource:
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
-        "metadata": {"name": PREFIX},
+        "metadata": {"name": PREFIX, "labels": dict(OURS)},
         "automountServiceAccountToken": False,
     }
 
@@ -157,7 +158,7 @@ def shards() -> Resource:
 
 def _service(name: str, tier: Tier, ports: Mapping[str, int], more: Resource) -> Resource:
     listed = [{"name": label, "port": port, "targetPort": label} for label, port in ports.items()]
-    labels = tier.labels if METRICS_PORT in ports else {"app.kubernetes.io/name": PREFIX}
+    labels = tier.labels if METRICS_PORT in ports else dict(OURS)
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -182,7 +183,7 @@ def network_policy(tier: Tier) -> Resource:
     monitoring = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": BACKENDS}}}]
     taken = [port for name, port in tier.ports.items() if name.endswith("otlp")]
     scraped = [SELF_METRICS, *(port for name, port in tier.ports.items() if not name.endswith("otlp"))]
-    ours = [{"podSelector": {"matchLabels": {"app.kubernetes.io/name": PREFIX}}}]
+    ours = [{"podSelector": {"matchLabels": dict(OURS)}}]
     ingress = [
         {"from": ours if tier is GATEWAY else anybody, "ports": _tcp(taken)},
         {"from": monitoring, "ports": _tcp(scraped)},
