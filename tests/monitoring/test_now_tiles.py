@@ -165,7 +165,7 @@ def test_the_word_follows_from_the_alerts_and_from_what_is_counted(
         ("one-model", PROVIDER, "platform on-call, ticket"),
         ("revoked-key", OURS, "owning team, page"),
         ("own-keys", OURS, "owning team, ticket"),
-        ("blocked", POLICY, "trust and safety or product, ticket"),
+        ("blocked", POLICY, "trust & safety or product, ticket"),
         ("unreadable", TELEMETRY, "platform on-call, ticket"),
         ("silent", TELEMETRY, "platform on-call"),
         ("silent", POLICY, "platform on-call"),

@@ -36,7 +36,7 @@ function spells(field, times) {
 }
 
 function Timeline({ frames, width, height, range, theme }) {
-  const left = 330;
+  const left = 360;
   const rows = frames.filter((frame) => frame.fields[1].values.some((value) => value != null));
   const tall = (height - AXIS) / rows.length;
   const x = (millis) => left + ((millis / 1000 - range.from) / (range.to - range.from)) * (width - left);
@@ -129,12 +129,7 @@ function drawMarks(config, { marks = [] }, theme) {
       canvas.moveTo(x, bbox.top);
       canvas.lineTo(x, bbox.top + bbox.height);
       canvas.stroke();
-      if (plot.width <= 420) continue;
-      const wide = canvas.measureText(text).width + 6 * scale;
-      canvas.fillStyle = theme.colors.background.primary;
-      canvas.fillRect(x - wide - 2 * scale, bbox.top + 2 * scale, wide, 13 * scale);
-      canvas.fillStyle = canvas.strokeStyle;
-      canvas.fillText(text, x - 5 * scale, bbox.top + 12 * scale);
+      if (plot.width > 600) canvas.fillText(text, x - 4 * scale, bbox.top + 12 * scale); // else it would cover lines
     }
     canvas.restore();
   });

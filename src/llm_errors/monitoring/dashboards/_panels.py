@@ -241,6 +241,13 @@ def mapping(results: Mapping[str, Any]) -> Any:
     return m.ValueMap(options=dict(results))
 
 
+def wide(panel: Any, columns: Mapping[str, int]) -> Any:
+    """A table with the widths of short columns; the others share what is left."""
+    for column, pixels in columns.items():
+        panel = properties(panel, column, ("custom.width", pixels))
+    return panel
+
+
 def sorted_by(panel: Any, column: str, *, descending: bool) -> Any:
     """Sort a table by a column."""
     order = {"fields": {}, "sort": [{"field": column, "desc": descending}]}

@@ -181,4 +181,4 @@ def _names(options: Options, *parts: Any) -> list[str]:
 
 def _audience(view: View) -> str:
     found: Sequence[str] = [rule.audience for rule in HANDLING.values() if rule.view is view]
-    return " or ".join(dict.fromkeys(found))
+    return " or ".join(dict.fromkeys(found)).replace(" and ", " & ")  # the longest just fits into a tile

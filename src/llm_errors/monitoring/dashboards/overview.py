@@ -32,7 +32,7 @@ def board(options: Options) -> Board:
         Row(4, [(6, month.availability(q)), (6, month.budget(q)), (6, month.succeeded(q)), (6, _unknown(q))]),
         Row(10, [(24, _classes(q))]),
         Row(8, [(12, _calls(q)), (12, _providers(q))]),
-        Row(7, [(12, _unclassified(q)), (12, _fingerprints(q))], title="Review: not classified yet"),
+        Row(7, [(14, _unclassified(q)), (10, _fingerprints(q))], title="Review: not classified yet"),
         Row(7, [(8, _lost(q)), (8, _queues(q)), (8, _evaluation(q))], title="Telemetry: Collectors and rules"),
     ]
     question = "Is it us or the provider, since when, and who must act? Then: what fires, and how the month went."
@@ -136,8 +136,8 @@ def _unclassified(q: Queries) -> Any:
         "Value": "Calls",
     }
     panel = p.listing("Unclassified failures by provider and reason", text, columns, p.rows(q.listed(_UNKNOWN)))
-    panel = p.properties(p.rows_linked(panel), "Calls", ("unit", "short"), ("custom.width", 90))
-    panel = p.properties(panel, "Reason", ("custom.width", 185))  # of `unrecognised_finish_reason`
+    panel = p.properties(p.rows_linked(panel), "Calls", ("unit", "short"))
+    panel = p.wide(panel, {"Class": 95, "Reason": 185, "Cluster": 80, "Calls": 70})  # `unrecognised_finish_reason`
     return p.sorted_by(panel, "Calls", descending=True)
 
 

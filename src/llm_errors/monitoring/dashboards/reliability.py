@@ -25,7 +25,7 @@ def board(options: Options) -> Board:
         Row(6, [(6, _burn(q, burn)) for burn in BURNS]),
         Row(10, [(12, _latency(q)), (12, _first_chunk(q))]),
         Row(8, [(8, _rate_limits(q)), (8, _retries(q)), (8, _cancelled(q))]),
-        Row(8, [(12, _a_minute(q)), (12, _spans(q))]),
+        Row(8, [(10, _a_minute(q)), (14, _spans(q))]),
         Row(7, [(12, _retry_after(q)), (12, _burndown(q, days))]),
         Row(4, [(8, month.availability(q)), (8, month.budget(q)), (8, month.succeeded(q))]),
     ]
@@ -92,6 +92,7 @@ def _worst(q: Queries) -> Any:
     steps = [{"color": colours.TEXT, "value": None}, {"color": colours.BAD, "value": round(allowed, 6)}]
     share = [("unit", "percentunit"), ("decimals", 2), ("thresholds", {"mode": "absolute", "steps": steps})]
     panel = p.properties(p.models_linked(panel, BAD), "Failing", *share, p.COLOURED)
+    panel = p.wide(panel, {"Cluster": 80, "Failing": 90, "Failed calls": 105, "Calls": 80})
     return p.properties(p.properties(panel, "Failed calls", ("unit", "short")), "Calls", ("unit", "short"))
 
 
