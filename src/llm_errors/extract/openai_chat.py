@@ -69,7 +69,7 @@ def plain(reason: str) -> str:
 class ChatReader:
     """Reads answers with `choices`.
 
-    `choices` is the number of choices in a stream. `usage` says whether usage was requested, which follows the last choice.
+    `choices` is the number of choices in a stream. `usage` tells whether usage was requested. It follows the last choice.
     """
 
     __slots__ = ("_choices", "_usage")

@@ -1,6 +1,6 @@
-"""The wait that a provider asks for: from headers, from the body, or from an attribute.
+"""Reads the wait that a provider asks for: from headers, from the body, or from an attribute.
 
-The result is 0 to 3600 seconds, or None. A longer wait is None: if it were clipped, the caller would retry too early.
+The result is 0 to 3600 seconds, or None. A longer wait becomes None. If it were clipped, the caller would retry too early.
 """
 
 import math
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 LIMIT = 3600.0
 ABSURD = 1e8
-"""A number of seconds above three years is not a wait, but a time stamp or garbage."""
+"""Three years in seconds. A larger number is not a wait, but a time stamp or an error."""
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{0,12})?")
 _DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 
 
 def from_headers(headers: Any, now: "datetime | None" = None, limit: float = LIMIT) -> float | None:
-    """`retry-after-ms`, then `retry-after` in seconds or as an HTTP date; garbage is ignored, a past date is 0."""
+    """The wait from `retry-after-ms`, or from `retry-after` in seconds or as an HTTP date. A past date means 0."""
     if headers is None:
         return None
     milliseconds = _decimal(_header(headers, "retry-after-ms"))
@@ -32,7 +32,7 @@ def from_headers(headers: Any, now: "datetime | None" = None, limit: float = LIM
 
 
 def from_duration(value: Any) -> float | None:
-    """A protobuf duration, as in Google's `RetryInfo.retryDelay` ("12.5s")."""
+    """The wait from a protobuf duration such as "12.5s", as in Google's `RetryInfo.retryDelay`."""
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     return bounded(float(match[1])) if match else None
 
@@ -47,7 +47,7 @@ def bounded(seconds: Any, limit: float = LIMIT) -> float | None:
 
 
 def _header(headers: Any, name: str) -> str:
-    """The value of a header, even if the mapping is case-sensitive; empty if it is missing."""
+    """The value of a header, even if the mapping is case-sensitive. Empty if it is missing."""
     value = field(headers, name)
     if value is None:
         try:
@@ -64,7 +64,7 @@ def _decimal(value: str) -> float | None:
 def _from_date(value: str, now: "datetime | None", limit: float) -> float | None:
     if not value or len(value) > 64:
         return None
-    # These imports load `socket` and `locale`, so they wait for the first failure that needs them.
+    # These imports load `socket` and `locale`, which most processes do not need here.
     from datetime import datetime, timezone
     from email.utils import parsedate_to_datetime
 

@@ -1,6 +1,6 @@
-"""Turns a saved failure (status, headers, body, exceptions) into Evidence. Standard library only.
+"""Converts a saved failure (status, headers, body, exceptions) to Evidence. Standard library only.
 
-The parts are combined into an exception or answer again, so that the same readers can read them.
+The parts are combined to an exception or an answer, so that the usual readers can read them.
 """
 
 import builtins
@@ -21,7 +21,7 @@ Chain = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Saved:
-    """The parts of a failure. `exceptions` is the chain, outermost first, as the names of each MRO; `texts` the messages."""
+    """The parts of a failure. `exceptions` has the class names of each MRO, outermost exception first, `texts` the messages."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -103,7 +103,7 @@ def _raised(saved: Saved) -> BaseException:
 
 
 _PARTICULAR = (UnicodeError, *(c for n in ("BaseExceptionGroup",) if (c := getattr(builtins, n, None))))
-"""Exception classes that cannot be created from a text alone; their names are used."""
+"""Exception classes that cannot be created from a text alone, so that only their names are used."""
 
 
 def _class(names: Iterable[str]) -> type[BaseException]:

@@ -1,4 +1,4 @@
-"""Answers of text generation as Hugging Face's servers write them, and the lines of their event streams."""
+"""Answers of Hugging Face's servers for text generation: whole answers, and the lines of event streams."""
 
 import re
 from dataclasses import replace
@@ -14,14 +14,14 @@ _UNFINISHED = re.compile(r'"(?:finish_reason|details)"\s*:\s*null')
 _DATA = "data:"
 _END = "[DONE]"
 _KEPT = 16_384
-"""Characters of what came in place of an event stream that are kept."""
+"""The maximum number of characters that are kept of a body that arrives instead of an event stream."""
 
 
 class TextGenerationReader:
-    """Reads answers with `generated_text`, alone or the first of a list."""
+    """Reads an answer with `generated_text`, or the first one in a list."""
 
     def whole(self, result: Any) -> Answer:
-        """Judge the finish reason, which is there only if it was asked for, and the text."""
+        """Read the text, and the finish reason, which servers only send if the request asks for details."""
         first = next(iter(items(result)), result)
         if not is_object(first) or field(first, "generated_text") is None:
             return unexpected(DIALECT, result)
@@ -31,12 +31,12 @@ class TextGenerationReader:
         return chunks.end()
 
     def chunks(self) -> "TextGenerationChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return TextGenerationChunks()
 
 
 class TextGenerationChunks:
-    """The state of one stream of tokens, of which the last one comes with the details."""
+    """The state of one stream of tokens. The last token contains the details, with the finish reason."""
 
     __slots__ = ("_content", "_finish", "_written", "done")
 
@@ -46,7 +46,7 @@ class TextGenerationChunks:
         self._written: int | None = None
 
     def chunk(self, chunk: Any) -> None:
-        """Look at one token."""
+        """Read one token."""
         whole, details = field(chunk, "generated_text"), field(chunk, "details")
         self._content = self._content or bool(field(field(chunk, "token"), "text") or whole)
         self.done = self.done or whole is not None or details is not None
@@ -54,7 +54,7 @@ class TextGenerationChunks:
         self._written = number(field(details, "generated_tokens")) or self._written
 
     def end(self) -> Answer:
-        """The finish reason first, then nothing at all, then a missing end."""
+        """Judge, in this order: the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._finish and self._finish not in NATURAL:
             suspicion = suspect(DIALECT, "unnatural_finish", finish_reason=self._finish)
@@ -67,24 +67,24 @@ class TextGenerationChunks:
 
 
 class LinesReader:
-    """Reads JSON texts, and streams of the lines of an event stream, with a reader of what they hold."""
+    """Reads JSON texts, and event streams line by line. `reader` reads the JSON objects."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     def whole(self, result: Any) -> Answer:
-        """Read what the JSON text says."""
+        """Parse the JSON text and read it."""
         return self._reader.whole(parsed(result))
 
     def chunks(self) -> "LinesChunks":
-        """A fresh state."""
+        """A new state for a streamed answer."""
         return LinesChunks(self._reader.chunks())
 
 
 class LinesChunks:
-    """The state of one stream of lines. After the first ones only lines with a turning point are parsed.
+    """The state of one stream of lines. After the first lines, only lines with an error or a finish reason are parsed.
 
-    The SDK raises over a line that holds an error, and stops at the line that marks the end.
+    The SDK raises an exception for a line with an error, and stops at the line with the end marker.
     """
 
     __slots__ = ("_chunks", "_error", "_instead", "_read", "done")
@@ -97,7 +97,7 @@ class LinesChunks:
         self._read = 0
 
     def chunk(self, line: str) -> bool:
-        """Look at one line."""
+        """Read one line."""
         if not line.startswith(_DATA):
             if not self._read and sum(map(len, self._instead)) < _KEPT:
                 self._instead.append(line[:_KEPT])
@@ -120,7 +120,7 @@ class LinesChunks:
             self._chunks.chunk(said)
 
     def end(self) -> Answer:
-        """An error first, then what came in place of a stream, then what was seen."""
+        """The answer in this order: an error, a body that arrived instead of a stream, the parsed lines."""
         if self._error is None and not self._read and any(self._instead):
             return unexpected(DIALECT, parsed("\n".join(self._instead)))
         return self._error or self._chunks.end()

@@ -1,4 +1,4 @@
-"""Answers of SDKs of one vendor each, in the shape of a chat completion: watsonx, Qianfan, Aleph Alpha, Replicate."""
+"""Converts answers of four vendors to the shape of a chat completion: watsonx, Qianfan, Aleph Alpha and Replicate."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def _qianfan(streamed: bool) -> Any:
 
 
 def _qianfan_finish(body: Any, streamed: bool) -> str:
-    """The last part of a stream is marked; a whole answer is the last part."""
+    """The finish reason. The last part of a stream is marked, and a whole answer counts as a last part."""
     if field(body, "need_clear_history") is True:
         return "content_filter"
     finish = text(field(body, "finish_reason"), 64)
@@ -71,7 +71,7 @@ QIANFAN = Reshaped(_CHAT, _qianfan(False), _qianfan(True))
 
 
 class _Body:
-    """Reads vectors and ranks of Qianfan, whose responses have a body."""
+    """Reads vectors and ranks of Qianfan, from the body of the response."""
 
     def __init__(self, name: str) -> None:
         self._reader = DataReader(name)
@@ -81,7 +81,7 @@ class _Body:
         return self._reader.whole(field(result, "body") or result)
 
     def chunks(self) -> EventCount:
-        """A new state; these APIs do not stream."""
+        """A new state. These APIs do not stream."""
         return self._reader.chunks()
 
 
@@ -108,17 +108,17 @@ def _aleph_chunk(chunk: Any) -> Any:
 ALEPH = Reshaped(_CHAT, _aleph, _aleph_chunk)
 
 FAILED_CODE = "prediction_failed"
-"""Stands for the error of a model, of which Replicate sends a text only."""
+"""The code for the error of a model. Replicate sends only a text for it."""
 _FAILED, _CANCELED = "failed", "canceled"
 _HEALTHY = frozenset(("starting", "processing", "succeeded", _CANCELED))
-"""A prediction that the caller cancels is no failure."""
+"""Statuses of a healthy prediction. One that the caller cancelled is healthy."""
 
 
 class ReplicateReader:
-    """Reads predictions by their status, and what `run` returns of one that has succeeded."""
+    """Reads predictions by their status, and the output that `run` returns."""
 
     def whole(self, result: Any) -> Answer:
-        """Read a prediction. One that is still running is a job that was accepted."""
+        """Read a prediction. If it is still running, it is a healthy job."""
         status = text(field(result, "status"), 32)
         if status == _FAILED:
             said = text(field(result, "error"))
@@ -134,7 +134,7 @@ class ReplicateReader:
 
 
 class ReplicateChunks:
-    """The state of one stream of events, of which the last one says that it is done, and why."""
+    """The state of one stream of events. The last event contains the reason for the end."""
 
     __slots__ = ("_content", "_reason", "done")
 
@@ -143,7 +143,7 @@ class ReplicateChunks:
         self._reason = ""
 
     def chunk(self, chunk: Any) -> bool:
-        """Look at one event, or at one part of the output."""
+        """Read one event, or one part of the output."""
         kind = text(field(chunk, "event"), 16)
         self._content = self._content or kind in ("", "output")
         if kind == "done":
@@ -152,7 +152,7 @@ class ReplicateChunks:
         return self.done
 
     def end(self) -> Answer:
-        """An unhealthy reason first, then nothing at all, then a missing end."""
+        """Judge, in this order: an unhealthy reason, an empty answer, a missing end."""
         if self._reason:
             return Answer(suspect("openai", "unnatural_finish", finish_reason=self._reason))
         if not self._content:

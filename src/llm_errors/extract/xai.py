@@ -1,4 +1,4 @@
-"""Answers of xai-sdk, which are messages of gRPC: completions, whole and streamed, images, and deferred jobs."""
+"""Answers of xai-sdk, which are gRPC messages: completions (whole and streamed), images, and deferred jobs."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _WELL = frozenset(("", "DONE", "PENDING"))
 
 
 def _name(value: Any, names: tuple[str, ...]) -> str:
-    """The name of a member of an enumeration; of an unknown one, its number."""
+    """The name of a member of an enumeration, or the number of an unknown member."""
     whole = number(value)
     if whole is None:
         return ""
@@ -40,7 +40,7 @@ class CompletionReader:
 
 
 class CompletionChunks:
-    """The state of one completion. Tools of the server may add outputs, of which only the last one ends."""
+    """The state of one completion. Tools of the server may add outputs. Only the last output has a finish reason."""
 
     __slots__ = ("_arguments", "_content", "_finish", "_last", "_streamed", "_tokens", "done")
 
@@ -84,7 +84,7 @@ class CompletionChunks:
         unhealthy = next((self._finish[i] for i in sorted(self._finish) if self._finish[i] not in NATURAL), "")
         usage = self._tokens
         if unhealthy:
-            # The SDK counts reasoning tokens beside completion tokens.
+            # The SDK counts reasoning tokens separately from completion tokens.
             reasoned = not self._content and (
                 usage is not None
                 and (all_reasoning(usage.completion_tokens, usage.reasoning_tokens) or usage.reasoning_tokens)
@@ -104,7 +104,7 @@ def _is_broken(call: Any) -> bool:
 
 
 class ImagesReader:
-    """Reads generated images. One that violates the rules is left out of the answer and marked."""
+    """Reads generated images. For an image that violates the rules, the answer contains only a mark."""
 
     def whole(self, result: Any) -> Answer:
         """Read every image."""
@@ -115,12 +115,12 @@ class ImagesReader:
         return Answer(suspect(DIALECT, *facts) if facts else None, model=text(field(result, "model"), 256))
 
     def chunks(self) -> CompletionChunks:
-        """A new state; images are not streamed."""
+        """A new state. Images are not streamed."""
         return CompletionChunks()
 
 
 class JobReader:
-    """Reads what begins a deferred job: its id."""
+    """Reads the answer that begins a deferred job, which contains its id."""
 
     def whole(self, result: Any) -> Answer:
         """Read the id."""
@@ -128,7 +128,7 @@ class JobReader:
         return Answer(None, id=job) if job else unexpected(DIALECT, result)
 
     def chunks(self) -> CompletionChunks:
-        """A new state; jobs are not streamed."""
+        """A new state. Jobs are not streamed."""
         return CompletionChunks()
 
 
@@ -136,7 +136,7 @@ COMPLETION, IMAGES, JOB = CompletionReader(), ImagesReader(), JobReader()
 
 
 def deferred(result: Any) -> Answer:
-    """What a poll says of a deferred job: a running job is healthy, a completed one is read as its answer."""
+    """Reads a poll of a deferred job. A running job is healthy. Of a completed job, the answer is read."""
     status = _name(field(result, "status"), STATUSES)
     response = result.response if result.HasField("response") else None
     if status not in _WELL:

@@ -18,7 +18,7 @@ from llm_errors.instrument.runs import RUN, Run
 from llm_errors.safety import quietly, report_internal_error
 
 ACTIVE: ContextVar["Invocation | None"] = ContextVar("llm_errors_call", default=None)
-"""The call whose SDK code is running in this context."""
+"""The running call of an SDK in this context."""
 
 NOTHING: Any = object()
 """The value of `parsed` before the SDK has parsed a result."""

@@ -15,7 +15,7 @@ from llm_errors.call import CallInfo, CallRecorder
 from llm_errors.extract import causes
 
 RUN: ContextVar["Run | None"] = ContextVar("llm_errors_run", default=None)
-"""The innermost run whose code runs in this context."""
+"""The innermost run of a framework in this context."""
 
 _COUNTED: "WeakValueDictionary[int, BaseException]" = WeakValueDictionary()
 """The exceptions that were counted and still exist, by their `id`. An exception passes through all enclosing runs."""

@@ -1,7 +1,7 @@
 """The routes in three forms: a complete Alertmanager configuration, lists to merge into an existing one, and a resource of
 the Prometheus operator.
 
-Receivers are placeholders under `.invalid`, so a page whose receiver nobody replaced fails with an error.
+Receivers are placeholders under `.invalid`, so that a page fails with an error if the receiver was not replaced.
 """
 
 from collections.abc import Iterable

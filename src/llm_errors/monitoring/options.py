@@ -87,7 +87,7 @@ class Options:
     """The options of one generated set of files.
 
     `objective` and `objectives` (per service) are percentages from 95 to below 100; `window_days` is the period of
-    the error budget. `own_keys` names services whose users bring their own keys, `batch_jobs` those that report nothing
+    the error budget. `own_keys` names services with API keys of their users, `batch_jobs` names services that report nothing
     between runs. Every aggregation keeps the `extra_labels`, like `WHERE`. `selectors` are PromQL matchers that are added
     to every raw series. `name` is a prefix of groups and recorded series, so that one Prometheus can load several sets.
     `severities` maps page, ticket and info to the user's names. `shares` are the thresholds by class. `teams` says which
@@ -115,7 +115,7 @@ class Options:
 
     @property
     def resource(self) -> str:
-        """The name of the set's resources in Kubernetes, or the prefix of their names if there are several of a kind."""
+        """The name of the set's resources in Kubernetes, or the prefix of their names if there are several."""
         return f"llm-errors-{self.name.lower().replace('_', '-')}".rstrip("-")
 
     @property

@@ -15,7 +15,7 @@ def _exception(row_id: str, error_class: E, reason: str, names: str, weight: int
 
 
 def _parsing(row_id: str, error_class: E, reason: str, names: str) -> Rule:
-    """Rules for a parse error: of an answer, or, if the status is an error, of an error body."""
+    """A rule for a parse error in an answer. If the status is an error, the rule for the status decides."""
     return Rule(f"common.{row_id}", error_class, reason, exceptions=words(names), generic=True, kind="exception")
 
 

@@ -1,4 +1,4 @@
-"""google-adk 2: the budget of a run, and calls of models that no SDK adapter observes.
+"""google-adk 2: the call limit of a run, and model calls that no adapter of an SDK observes.
 
 ADK calls google-genai, litellm or anthropic. The adapters of these SDKs report the calls. This adapter adds what only ADK
 knows: that `max_llm_calls` is reached (ADK then raises before it calls the model); calls of other models; and answers
@@ -33,7 +33,7 @@ class GoogleAdk(Adapter):
         yield Watched("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", _RUN, async_steps)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
-        """The run whose budget is exhausted, if the exception says so; None for other exceptions."""
+        """The run that has reached its call limit, if that is what the exception means; otherwise None."""
         if not is_call_limit(exc):
             return None
         agent = field(instance, "agent")
@@ -56,7 +56,7 @@ class GoogleAdk(Adapter):
 
 
 def _limit(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function in which ADK raises because the budget of a run is exhausted."""
+    """The wrapper of the function in which ADK raises if a run has reached its call limit."""
 
     def refused(args: tuple[Any, ...], exc: BaseException) -> None:
         adapter = edge.adapter

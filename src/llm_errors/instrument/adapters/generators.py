@@ -48,7 +48,7 @@ def lazy_when_async(streams: Callable[..., bool]) -> Wrap:
 
 
 lazy, lazy_async = lazy_when(_asked), lazy_when_async(_asked)
-"""The wrappers of functions whose argument `stream` decides."""
+"""The wrappers of functions with an argument `stream`."""
 
 
 async def lazily(
@@ -143,7 +143,7 @@ def eager_when_async(streams: Callable[..., bool]) -> Wrap:
 
 
 eager, eager_async = eager_when(_asked), eager_when_async(_asked)
-"""The wrappers of functions whose argument `stream` decides."""
+"""The wrappers of functions with an argument `stream`."""
 
 
 def stepping(edge: Edge, original: Function) -> Function:

@@ -85,7 +85,7 @@ VERBS = {
 
 
 _JOBS = (("google.genai.operations", "Operations"), ("google.genai.batches", "Batches"))
-"""Resource classes whose method `get` asks for a long-running operation or a batch."""
+"""Resource classes with a method `get` that polls a long-running operation or a batch."""
 _MODELS = "google.genai.models"
 CONVERTERS = ("_GenerateContentParameters_to_mldev", "_GenerateContentParameters_to_vertex")
 """Functions that convert the caller's arguments to the JSON request, and raise if they cannot."""

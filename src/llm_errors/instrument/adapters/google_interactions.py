@@ -72,7 +72,7 @@ class GoogleInteractions(Adapter):
         return None if answer.suspicion is None else (self._info(instance, None, None), answer)
 
     def resumed(self, instance: Any, result: Any) -> CallInfo | None:
-        """The call for a background interaction whose stream the application resumes."""
+        """The call for the resumed stream of a background interaction."""
         info = self._info(instance, None, None) if hasattr(result, "generator") else None
         return None if info is None else info._replace(stream=True, reader=jobs.Once(info.reader))
 

@@ -17,7 +17,7 @@ DOCKERFILE: Final = f"""\
 ARG OPERATOR_IMAGE={OPERATOR_IMAGE}
 
 FROM python:3.12-slim AS package
-# All other requirements are in the operator's image; tomli is for applications on Python 3.10, and pure Python.
+# The operator's image has all other requirements. Applications on Python 3.10 need tomli, here without its compiled modules.
 RUN pip install --no-cache-dir --no-deps --no-compile --target /llm-errors llm-errors=={__version__} \\
  && pip install --no-cache-dir --no-deps --no-compile --target /llm-errors --platform any --only-binary :all: tomli \\
  && chmod -R go+rX /llm-errors

@@ -26,7 +26,7 @@ WIDTH = 80
 PATIENCE = 2.5
 """The timeout of a request in seconds, long enough for a busy machine."""
 SPEED = 1000
-"""The desk waits this many times shorter than the plan says."""
+"""The factor by which the desk shortens the waits of the plan."""
 CONTEXT = 200_000
 """The size of the models' context in tokens."""
 SPARE = {monday.SONNET: ("openai", monday.MINI), monday.MINI: ("anthropic", monday.SONNET)}
@@ -68,7 +68,7 @@ class CarefulDesk:
             if provider == "anthropic":
                 return self._anthropic.messages.create(model=model, max_tokens=400, messages=asked)
             return self._gemini.models.generate_content(model=model, contents=question)
-        except Exception as error:  # noqa: BLE001 - whatever an SDK raises: the plan knows what to make of it
+        except Exception as error:  # noqa: BLE001 - the plan accepts any exception
             return error
 
     def answer(self, case: monday.Case) -> Outcome:

@@ -149,7 +149,7 @@ def _act(provider: str) -> None:
 
 @contextmanager
 def _ended_in_time(child: Application) -> Iterator[None]:
-    """Kill a child that prints nothing and does not end within `LONGEST` while its output is read."""
+    """While the output of a child is read, kill the child after `LONGEST`."""
     watch = threading.Timer(LONGEST, child.kill)
     watch.daemon = True
     watch.start()

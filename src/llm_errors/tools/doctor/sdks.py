@@ -46,7 +46,7 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
         try:
             import_module(target.module)
         except Exception:  # noqa: BLE001 - an SDK may raise anything if another package is incompatible
-            continue  # otherwise an optional part of the SDK, or a part of another major version
+            continue  # the module is an optional part of the SDK, or a part of another major version
     states = {t.name: patcher.found.get(t.name, "switched off") for t in targets}
     patched = sum(state == "patched" for state in states.values())
     missing = [t for t in targets if states[t.name] == "missing" and not t.optional]
