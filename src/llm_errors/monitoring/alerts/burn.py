@@ -77,11 +77,11 @@ def _outage(scope: Scope) -> Alert:
         PAGE,
         View.RELIABILITY,
         "page",
-        f"over {OUTAGE.percent:g} % of the valid calls of {window} are bad, at least {least}",
-        f"{s.bad_ratio('service', window)} > {OUTAGE.ratio}\nand\n{s.recent('bad')} >= {least}",
-        f"{scope.the_service} is down: most of its LLM calls fail",
-        f"{SHARE} of the valid calls failed within {window}.",
-        _FAILURES,
+        fires=f"over {OUTAGE.percent:g} % of the valid calls of {window} are bad, at least {least}",
+        expression=f"{s.bad_ratio('service', window)} > {OUTAGE.ratio}\nand\n{s.recent('bad')} >= {least}",
+        summary=f"{scope.the_service} is down: most of its LLM calls fail",
+        description=f"{SHARE} of the valid calls failed within {window}.",
+        panel=_FAILURES,
         keep="15m",
         labels=(("window", window),),
     )
@@ -94,12 +94,12 @@ def _service_burn(scope: Scope, burn: Burn) -> Alert:
         PAGE if pages else "LLMAvailabilityBurnTicket",
         View.RELIABILITY,
         burn.severity,
-        f"a service consumes its budget at {_rate(burn)} over {burn.long} and {burn.short}, "
+        fires=f"a service consumes its budget at {_rate(burn)} over {burn.long} and {burn.short}, "
         f"at least {BURN_MINIMUM} bad calls",
-        f"{expression}\n{_unless_faster(scope, burn)}" if pages else expression,
-        f"{scope.the_service} consumes its error budget at {_rate(burn)}",
-        f"{SHARE} of the valid calls failed over {burn.long}, and too many still fail over {burn.short}.",
-        panel(burn),
+        expression=f"{expression}\n{_unless_faster(scope, burn)}" if pages else expression,
+        summary=f"{scope.the_service} consumes its error budget at {_rate(burn)}",
+        description=f"{SHARE} of the valid calls failed over {burn.long}, and too many still fail over {burn.short}.",
+        panel=panel(burn),
         labels=(("window", burn.long),),
     )
 
@@ -109,11 +109,12 @@ def _model_burn(scope: Scope, burn: Burn) -> Alert:
         "LLMModelBurnTicket",
         View.RELIABILITY,
         "ticket",
-        f"one model consumes the budget at {_rate(burn)} over {burn.long} and {burn.short}, "
+        fires=f"one model consumes the budget at {_rate(burn)} over {burn.long} and {burn.short}, "
         f"at least {BURN_MINIMUM} bad calls",
-        _burning(scope, "model", burn),
-        f"Many calls of {scope.the_service} to {AT_MODEL} fail",
-        f"{SHARE} of the valid calls to this model failed over {burn.long}. Other models may still be serving users.",
-        "llm-reliability/Worst models, last hour",
+        expression=_burning(scope, "model", burn),
+        summary=f"Many calls of {scope.the_service} to {AT_MODEL} fail",
+        description=f"{SHARE} of the valid calls to this model failed over {burn.long}. Other models may still be "
+        "serving users.",
+        panel="llm-reliability/Worst models, last hour",
         labels=(("window", burn.long),),
     )

@@ -21,10 +21,8 @@ def alerts(scope: Scope) -> list[Alert]:
         _context_overflow(scope),
         _tool_protocol(scope),
         _cancelled(scope),
-        *(
-            _policy_share(scope, error_class, *_policy_words(scope, error_class))
-            for error_class in promql.of_view(View.POLICY)
-        ),
+        *(_blocked(scope, key) for key in promql.of_view(View.POLICY) if key != ErrorClass.TRUNCATED),
+        _truncated(scope),
         _unknown_share(scope),
     ]
 
@@ -74,11 +72,12 @@ def _rate_limits(scope: Scope) -> Alert:
         "LLMRateLimitSpike",
         View.RELIABILITY,
         "page",
-        _condition(scope, key, "RATE_LIMITED") + ", by model",
-        _share(scope, key, _errors_of(scope, key), scope.series.by_class),
-        f"{AT_MODEL} rate-limits {scope.the_service}",
-        f"{SHARE} of the calls were rate limited: the quota is exhausted. Throttle callers, reroute, or raise the quota.",
-        "llm-reliability/Rate limited, share of calls by model",
+        fires=_condition(scope, key, "RATE_LIMITED") + ", by model",
+        expression=_share(scope, key, _errors_of(scope, key), scope.series.by_class),
+        summary=f"{AT_MODEL} rate-limits {scope.the_service}",
+        description=f"{SHARE} of the calls were rate limited: the quota is exhausted. Throttle callers, reroute, "
+        "or raise the quota.",
+        panel="llm-reliability/Rate limited, share of calls by model",
         keep="5m",
     )
 
@@ -91,11 +90,12 @@ def _context_overflow(scope: Scope) -> Alert:
         "LLMBadRequests",
         View.CORRECTNESS,
         "ticket",
-        _condition(scope, key, "BAD_REQUEST/context_overflow"),
-        _share(scope, key, error, (*s.by_class, REASON)),
-        f"{scope.the_service} overflows the context of {AT_MODEL}",
-        f"{SHARE} of the calls did not fit into the model's context. Compress the history, or use a larger context.",
-        "llm-correctness/Tool protocol and context overflow, share of calls",
+        fires=_condition(scope, key, "BAD_REQUEST/context_overflow"),
+        expression=_share(scope, key, error, (*s.by_class, REASON)),
+        summary=f"{scope.the_service} overflows the context of {AT_MODEL}",
+        description=f"{SHARE} of the calls did not fit into the model's context. Compress the history, or use a "
+        "larger context.",
+        panel="llm-correctness/Tool protocol and context overflow, share of calls",
         keep="1h",
         labels=((REASON, "context_overflow"),),  # distinguishes this alert from the one about single events
     )
@@ -107,11 +107,11 @@ def _tool_protocol(scope: Scope) -> Alert:
         "LLMToolProtocolErrors",
         View.CORRECTNESS,
         "ticket",
-        _condition(scope, key, "TOOL_PROTOCOL") + ", by model",
-        _share(scope, key, _errors_of(scope, key), scope.series.by_class),
-        f"{AT_MODEL} returns unusable tool calls or structured output to {scope.the_service}",
-        f"{SHARE} of the calls ended in a tool call or a structured answer that could not be used.",
-        "llm-correctness/Tool protocol and context overflow, share of calls",
+        fires=_condition(scope, key, "TOOL_PROTOCOL") + ", by model",
+        expression=_share(scope, key, _errors_of(scope, key), scope.series.by_class),
+        summary=f"{AT_MODEL} returns unusable tool calls or structured output to {scope.the_service}",
+        description=f"{SHARE} of the calls ended in a tool call or a structured answer that could not be used.",
+        panel="llm-correctness/Tool protocol and context overflow, share of calls",
         keep="1h",
     )
 
@@ -123,44 +123,56 @@ def _cancelled(scope: Scope) -> Alert:
         "LLMCancelledShareHigh",
         View.RELIABILITY,
         "ticket",
-        _condition(scope, CANCELLED, "cancelled calls", weekly=True),
-        _rising_share(scope, CANCELLED, s.cancelled_share(window), s.cancelled_share(BEFORE_TODAY), error, s.by_model),
-        f"{scope.the_service} cancels many calls to {AT_MODEL}",
-        f"{SHARE} of the calls were cancelled by the application. Its own deadlines may be hiding a provider that hangs.",
-        "llm-reliability/Cancelled, share of calls by model",
+        fires=_condition(scope, CANCELLED, "cancelled calls", weekly=True),
+        expression=_rising_share(
+            scope, CANCELLED, s.cancelled_share(window), s.cancelled_share(BEFORE_TODAY), error, s.by_model
+        ),
+        summary=f"{scope.the_service} cancels many calls to {AT_MODEL}",
+        description=f"{SHARE} of the calls were cancelled by the application. Its own deadlines may be hiding a "
+        "provider that hangs.",
+        panel="llm-reliability/Cancelled, share of calls by model",
         keep="1h",
     )
 
 
-def _policy_words(scope: Scope, key: str) -> tuple[str, str, str]:
-    if key == ErrorClass.TRUNCATED:
-        text = "Ask for shorter output, or raise the token limit."
-        return "LLMTruncatedShareHigh", f"{scope.the_service} gets truncated answers from {AT_MODEL}", text
-    text = (
-        "Blocked calls do not count against availability. Look for a new kind of traffic, or for a filter that changed."
-    )
-    return (
+def _blocked(scope: Scope, key: str) -> Alert:
+    return _policy(
+        scope,
+        key,
         "LLMBlockedShareHigh",
-        f"{THE_CLASS}: {AT_MODEL} blocks many more calls of {scope.the_service} than usual",
-        text,
+        summary=f"{THE_CLASS}: {AT_MODEL} blocks many more calls of {scope.the_service} than usual",
+        advice="Blocked calls do not count against availability. Look for a new kind of traffic, or for a filter that "
+        "changed.",
+        panel="Blocked, share of calls by model",
     )
 
 
-def _policy_share(scope: Scope, key: str, name: str, summary: str, text: str) -> Alert:
+def _truncated(scope: Scope) -> Alert:
+    return _policy(
+        scope,
+        ErrorClass.TRUNCATED.value,
+        "LLMTruncatedShareHigh",
+        summary=f"{scope.the_service} gets truncated answers from {AT_MODEL}",
+        advice="Ask for shorter output, or raise the token limit.",
+        panel="Truncated, share of calls by model and operation",
+    )
+
+
+def _policy(scope: Scope, key: str, name: str, *, summary: str, advice: str, panel: str) -> Alert:
     s, of_class = scope.series, promql.one_of(CLASS, (key,))
     share = scope.options.shares[key]
     now, before = (promql.selector(s.class_share(span), of_class) for span in (share.window, BEFORE_TODAY))
-    panel = {"LLMTruncatedShareHigh": "Truncated, share of calls by model and operation"}
     return Alert(
         name,
         View.POLICY,
         "ticket",
-        _condition(scope, key, key, weekly=True) + ", for 30 min",
-        _rising_share(scope, key, now, before, _errors_of(scope, key), s.by_class),
-        summary,
-        f"{SHARE} of the calls in the last hour: over {_cap(share):g} %, or three times the mean of the week before "
-        f"today. {text}",
-        f"llm-policy/{panel.get(name, 'Blocked, share of calls by model')}",
+        fires=_condition(scope, key, key, weekly=True) + ", for 30 min",
+        expression=_rising_share(scope, key, now, before, _errors_of(scope, key), s.by_class),
+        summary=summary,
+        description=f"{SHARE} of the calls in the last hour: over {_cap(share):g} %, or three times the mean of "
+        "the week before "
+        f"today. {advice}",
+        panel=f"llm-policy/{panel}",
         hold="30m",
         labels=((CLASS, key),),
     )
@@ -177,11 +189,12 @@ def _unknown_share(scope: Scope) -> Alert:
         "LLMUnknownShareHigh",
         View.RELIABILITY,
         "page",
-        _condition(scope, key, "UNKNOWN") + ": the SLO may be missing an outage",
-        f"{unknown}\n/\n({calls} > 0)\n> {share.ratio}\nand\n{enough} >= {share.minimum}",
-        f"Unclassified failures in {scope.the_service}: the SLO may be missing an outage",
-        f"{SHARE} of the calls failed as UNKNOWN, which does not consume the error budget. Availability may show 100 % "
+        fires=_condition(scope, key, "UNKNOWN") + ": the SLO may be missing an outage",
+        expression=f"{unknown}\n/\n({calls} > 0)\n> {share.ratio}\nand\n{enough} >= {share.minimum}",
+        summary=f"Unclassified failures in {scope.the_service}: the SLO may be missing an outage",
+        description=f"{SHARE} of the calls failed as UNKNOWN, which does not consume the error budget. "
+        "Availability may show 100 % "
         "during an outage.",
-        "llm-overview/Unclassified, share of calls",
+        panel="llm-overview/Unclassified, share of calls",
         keep="5m",
     )

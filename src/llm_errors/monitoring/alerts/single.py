@@ -34,12 +34,13 @@ def _credential(scope: Scope) -> list[Alert]:
             "LLMCredentialOrModelError",
             View.CORRECTNESS,
             severity,
-            "any AUTH or NOT_FOUND, including the first one after a process starts; until a call to the model succeeds",
-            expression,
-            f"{THE_CLASS} ({THE_REASON}) from {AT_MODEL} in {scope.the_service}",
-            f"The last failed call was seen at {MOMENT}, and none has succeeded since. A credential, a permission or "
+            fires="any AUTH or NOT_FOUND, including the first one after a process starts; until a call to the model succeeds",
+            expression=expression,
+            summary=f"{THE_CLASS} ({THE_REASON}) from {AT_MODEL} in {scope.the_service}",
+            description=f"The last failed call was seen at {MOMENT}, and none has succeeded since. A credential, a "
+            "permission or "
             "a model name is wrong; retrying will not help.",
-            LISTED,
+            panel=LISTED,
         )
         for severity, expression in _unrepaired(scope, promql.one_of(CLASS, (ErrorClass.AUTH, ErrorClass.NOT_FOUND)))
     ]
@@ -55,22 +56,23 @@ def _budget(scope: Scope) -> list[Alert]:
             "LLMCallBudgetExhausted",
             View.CORRECTNESS,
             "page",
-            "any CALL_BUDGET with a reason of the account, until a call to the model succeeds",
-            page,
-            summary,
-            f"The last failed call was seen at {MOMENT}, and none has succeeded since. "
+            fires="any CALL_BUDGET with a reason of the account, until a call to the model succeeds",
+            expression=page,
+            summary=summary,
+            description=f"The last failed call was seen at {MOMENT}, and none has succeeded since. "
             "The account's quota or credit is exhausted: every call fails until someone raises it.",
-            LISTED,
+            panel=LISTED,
         ),
         Alert(
             "LLMCallBudgetExhausted",
             View.CORRECTNESS,
             "ticket",
-            "any CALL_BUDGET with a reason of the run itself",
-            "\nor\n".join(tickets),
-            summary,
-            "A limit of the run or of the caller's own account stopped a call. Raise the limit, or look for a runaway loop.",
-            LISTED,
+            fires="any CALL_BUDGET with a reason of the run itself",
+            expression="\nor\n".join(tickets),
+            summary=summary,
+            description="A limit of the run or of the caller's own account stopped a call. Raise the limit, or "
+            "look for a runaway loop.",
+            panel=LISTED,
             keep="10m",
         ),
     ]
@@ -81,12 +83,14 @@ def _bad_request(scope: Scope) -> Alert:
         "LLMBadRequests",
         View.CORRECTNESS,
         "ticket",
-        "any BAD_REQUEST except context_overflow",
-        _count(scope, promql.one_of(CLASS, (ErrorClass.BAD_REQUEST,)), promql.none_of(REASON, ("context_overflow",))),
-        f"{scope.the_service} sends requests that {AT_MODEL} refuses ({THE_REASON})",
-        f"{COUNT} call(s) were refused as malformed in the last 5 minutes. "
+        fires="any BAD_REQUEST except context_overflow",
+        expression=_count(
+            scope, promql.one_of(CLASS, (ErrorClass.BAD_REQUEST,)), promql.none_of(REASON, ("context_overflow",))
+        ),
+        summary=f"{scope.the_service} sends requests that {AT_MODEL} refuses ({THE_REASON})",
+        description=f"{COUNT} call(s) were refused as malformed in the last 5 minutes. "
         "Fix the request; retrying will fail the same way.",
-        LISTED,
+        panel=LISTED,
         keep="1h",
     )
 
@@ -96,10 +100,10 @@ def _unknown(scope: Scope) -> Alert:
         "LLMUnknownErrors",
         View.REVIEW,
         "info",
-        "any UNKNOWN",
-        _count(scope, promql.one_of(CLASS, (ErrorClass.UNKNOWN,))),
-        f"Unclassified failures of {AT_MODEL} in {scope.the_service} ({THE_REASON})",
-        "Review them this week by fingerprint, and add a rule for what recurs.",
-        "llm-overview/Unclassified failures by provider and reason",
+        fires="any UNKNOWN",
+        expression=_count(scope, promql.one_of(CLASS, (ErrorClass.UNKNOWN,))),
+        summary=f"Unclassified failures of {AT_MODEL} in {scope.the_service} ({THE_REASON})",
+        description="Review them this week by fingerprint, and add a rule for what recurs.",
+        panel="llm-overview/Unclassified failures by provider and reason",
         keep="24h",
     )

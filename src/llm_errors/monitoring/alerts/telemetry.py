@@ -32,14 +32,14 @@ def _missing(scope: Scope) -> Alert:
         "LLMTelemetryMissing",
         View.RELIABILITY,
         "ticket",
-        f"a service that reported within a day is silent for {MISSING_AFTER_MINUTES} min; "
+        fires=f"a service that reported within a day is silent for {MISSING_AFTER_MINUTES} min; "
         "not for services named as batch jobs",
-        f"{reported}\nunless on ({scoped}) (\n{promql.indented(successors)}\n)",
-        f"No LLM metrics from {scope.the_service} for {MISSING_AFTER_MINUTES} minutes",
-        "The service reported within the last day and is silent now: "
+        expression=f"{reported}\nunless on ({scoped}) (\n{promql.indented(successors)}\n)",
+        summary=f"No LLM metrics from {scope.the_service} for {MISSING_AFTER_MINUTES} minutes",
+        description="The service reported within the last day and is silent now: "
         "it has stopped, or its exporter or the Collector is down. "
         "Until then its other LLM alerts cannot fire.",
-        PANEL,
+        panel=PANEL,
     )
 
 
@@ -63,11 +63,11 @@ def _unreadable(scope: Scope) -> list[Alert]:
             "LLMTelemetryUnreadable",
             View.RELIABILITY,
             "ticket",
-            "series arrive without the expected label names, without a service, or overflowed",
-            promql.count_by(scope.series.scope, "\nor\n".join(found)),
-            f"LLM metrics of {scope.the_service} arrive {words}",
-            f"{COUNT} series cannot be counted and are missing from alerts and dashboards.",
-            PANEL,
+            fires="series arrive without the expected label names, without a service, or overflowed",
+            expression=promql.count_by(scope.series.scope, "\nor\n".join(found)),
+            summary=f"LLM metrics of {scope.the_service} arrive {words}",
+            description=f"{COUNT} series cannot be counted and are missing from alerts and dashboards.",
+            panel=PANEL,
             keep="15m",
             labels=(("problem", problem),),
         )
@@ -80,11 +80,12 @@ def _own_failures(scope: Scope) -> Alert:
         "LLMInstrumentationErrors",
         View.REVIEW,
         "info",
-        "any `llm_instrumentation_errors_total`",
-        f"{scope.series.own_failures} > 0",
-        f"llm-errors itself failed in {scope.the_service} ({{{{ $labels.{semconv.PLACE} }}}})",
-        f"{COUNT} failure(s) inside the instrumentation in the last 5 minutes. The calls themselves were not affected, "
+        fires="any `llm_instrumentation_errors_total`",
+        expression=f"{scope.series.own_failures} > 0",
+        summary=f"llm-errors itself failed in {scope.the_service} ({{{{ $labels.{semconv.PLACE} }}}})",
+        description=f"{COUNT} failure(s) inside the instrumentation in the last 5 minutes. The calls themselves "
+        "were not affected, "
         "but some of them may be missing from metrics, spans and logs.",
-        PANEL,
+        panel=PANEL,
         keep="24h",
     )
