@@ -7,7 +7,7 @@ import pytest
 
 from llm_errors import classify
 from llm_errors.classify import decide
-from llm_errors.extract.claude_agent import MessagesOfQuery, is_interrupted
+from llm_errors.extract.claude_agent import MessagesOfQuery, begins, is_interrupted
 
 
 def raised(name: str, text: str = "", base: type[Exception] = RuntimeError, module: str = "framework") -> Exception:
@@ -118,6 +118,22 @@ def test_the_model_is_that_of_an_answer_and_not_of_an_error():
 def test_an_interrupted_query_is_told_apart():
     assert is_interrupted({"terminal_reason": "aborted_tools"})
     assert not is_interrupted(result())
+
+
+@pytest.mark.parametrize(
+    ("message", "belongs"),
+    [
+        (said(), True),
+        (result(), True),
+        ({"subtype": "init", "data": {}}, True),
+        ({"event": {"type": "message_start"}}, True),
+        ({"subtype": "hook_started"}, False),
+        ({"subtype": "task_updated", "patch": {}}, False),
+        (rejected(), False),
+    ],
+)
+def test_a_message_after_a_result_that_belongs_to_the_next_query(message, belongs):
+    assert begins(message) is belongs
 
 
 def test_classify_reads_a_result_message_and_the_exception_that_carries_one():

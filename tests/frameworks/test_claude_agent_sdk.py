@@ -104,6 +104,26 @@ async def test_the_exit_of_the_process_after_an_error_result_is_no_second_failur
     assert counts(observed) == one("error", CALL_BUDGET__max_turns=1)
 
 
+async def test_what_the_process_says_after_the_result_is_no_other_query(observed, options):
+    hook = {"type": "system", "subtype": "hook_started", "hook_event": "SessionEnd"}
+    task = {"type": "system", "subtype": "task_updated", "task_id": "t", "patch": {}}
+    messages = await ask(options([said(), result(), hook, task, rejected(60), 0]))
+    assert len(messages) == 5
+    assert counts(observed) == one("ok")
+
+
+async def test_messages_that_are_read_in_one_go_are_one_call_per_query(observed, options):
+    task = {"type": "system", "subtype": "task_updated", "task_id": "t", "patch": {}}
+    turns = [said(), result(), task], [said(), result("error_max_turns"), 0]
+    async with sdk.ClaudeSDKClient(options(*turns)) as client:
+        await client.query("hi")
+        await client.query("hi")
+        async for _ in client.receive_messages():
+            pass
+    assert counts(observed).calls == {"invoke_agent ok": 1, "invoke_agent error": 1}
+    assert counts(observed).errors == {"CALL_BUDGET/max_turns": 1}
+
+
 async def test_a_failure_that_the_process_retried_is_none_of_the_query(observed, options):
     await ask(options([rejected(60), said(error="rate_limit"), said(), result()]))
     assert counts(observed) == one("ok")

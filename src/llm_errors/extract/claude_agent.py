@@ -112,6 +112,17 @@ class QueryChunks:
         )
 
 
+def begins(message: Any) -> bool:
+    """Whether a message after a result belongs to another query.
+
+    Messages of hooks, tasks and limits may follow the last result.
+    """
+    subtype = field(message, "subtype")
+    if subtype is not None:
+        return subtype == "init" or field(message, "num_turns", "is_error") is not None
+    return field(message, "content", "message", "event") is not None
+
+
 def is_interrupted(message: Any) -> bool:
     """Whether the application interrupted the query that this message ends."""
     return printable(text(field(message, "terminal_reason"), 64)).startswith(_INTERRUPTED)

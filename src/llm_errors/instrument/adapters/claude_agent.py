@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterator
 from typing import Any, Final
 
 from llm_errors.call import CallInfo
-from llm_errors.extract.claude_agent import MessagesOfQuery, is_interrupted
+from llm_errors.extract.claude_agent import MessagesOfQuery, begins, is_interrupted
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument import drainer
 from llm_errors.instrument.invocation import Invocation
@@ -54,8 +54,8 @@ class _Queries:
         return self._call if self._call is not None and self._call.unsettled else None
 
     def took(self, message: Any) -> None:
-        """A message was received. The first message after a result belongs to the next query."""
-        if self._call is not None and not self._call.unsettled:
+        """A message was received. After a result, the next query begins with a message of its own."""
+        if self._call is not None and not self._call.unsettled and begins(message):
             self.begin()
         if self._open is None:
             return
