@@ -1,6 +1,8 @@
 """langchain-core, langgraph and langchain: what is counted of chains, graphs and agents, alone and beside a peer."""
 
+import gc
 import json
+import weakref
 from typing import Any
 
 import pytest
@@ -27,6 +29,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import ModelCallLimitMiddleware, ModelFallbackMiddleware, ToolCallLimitMiddleware
 from langchain.agents.structured_output import StructuredOutputValidationError, ToolStrategy
 from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.output_parsers import JsonOutputParser, PydanticOutputParser, StrOutputParser
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
@@ -276,3 +279,31 @@ def test_beside_a_peer_a_fallback_that_helps_marks_the_span_around_the_attempts(
     invoke(agent(provider([DOWN]).url, fallback, name="helper"), HI)
     assert counts(telemetry).errors == {"SERVER/overloaded": 1}
     assert marked(telemetry, "llm.error.recovered") == {"invoke_agent helper": True}
+
+
+class Odd(Exception):
+    """An exception that the application throws into a stream."""
+
+
+async def thrown(parts: Any) -> Any:
+    """A weak reference to an exception that was thrown into a stream, and caught."""
+    asynchronous = hasattr(parts, "athrow")
+    await parts.__anext__() if asynchronous else next(parts)
+    odd = Odd()
+    kept = weakref.ref(odd)
+    try:
+        await parts.athrow(odd) if asynchronous else parts.throw(odd)
+    except Odd:
+        del odd
+    return kept
+
+
+@pytest.mark.parametrize("method", ["stream", "astream"])
+async def test_no_cycle_keeps_an_exception_that_was_thrown_into_a_stream(observed, method):
+    gc.collect()
+    gc.disable()
+    try:
+        kept = await thrown(getattr(FakeListChatModel(responses=["ab"]), method)("hi"))
+        assert kept() is None
+    finally:
+        gc.enable()

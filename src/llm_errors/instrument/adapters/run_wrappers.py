@@ -84,6 +84,7 @@ def steps(edge: Edge, original: Function) -> Function:
                 except BaseException as thrown:  # noqa: BLE001 - the caller threw it into the framework's generator
                     step = partial(inner.throw, thrown)
         finally:
+            del step  # it may hold an exception, whose traceback holds this frame
             inner.close()
 
     return wrapper
@@ -115,6 +116,7 @@ def async_steps(edge: Edge, original: Function) -> Function:
                 except BaseException as thrown:  # noqa: BLE001 - the caller threw it into the framework's generator
                     step = partial(inner.athrow, thrown)
         finally:
+            del step  # the same
             await inner.aclose()
 
     return wrapper
