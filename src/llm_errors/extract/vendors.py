@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from llm_errors.extract.answer import Answer, suspect
+from llm_errors.extract.answer import Answer, Reader, suspect
 from llm_errors.extract.data import DataReader, EventCount
 from llm_errors.extract.fields import field, is_object, items, number, text
 from llm_errors.extract.openai_chat import ChatReader
@@ -14,20 +14,59 @@ _UNFINISHED = "not_finished"
 
 def _watsonx(streamed: bool) -> Any:
     def shape(result: Any) -> Any:
-        first = next(iter(items(result)), result)  # a list of prompts has a list of answers
-        answer = next(iter(items(field(first, "results"))), None)
+        answer = next(iter(items(field(result, "results"))), None)
         if answer is None:
             return None
         finish = text(field(answer, "stop_reason"), 64).lower()
         used = (number(field(answer, "input_token_count")), number(field(answer, "generated_token_count")))
         finish = "" if finish == _UNFINISHED else finish
         said = field(answer, "generated_text")
-        return chat(finish, said, streamed=streamed, usage=used, model=field(first, "model_id"))
+        return chat(finish, said, streamed=streamed, usage=used, model=field(result, "model_id"))
 
     return shape
 
 
+class Answers:
+    """Reads the answers to several prompts, in a list or one after the other. The first one that is not healthy counts."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def whole(self, result: Any) -> Answer:
+        """Read an answer, or a list of them."""
+        if not isinstance(result, list):
+            return self._reader.whole(result)
+        chunks = self.chunks()
+        for answer in result:
+            chunks.chunk(answer)
+        return chunks.end()
+
+    def chunks(self) -> "AnswerChunks":
+        """A new state for answers that arrive one after the other."""
+        return AnswerChunks(self._reader)
+
+
+class AnswerChunks:
+    """The answers so far."""
+
+    __slots__ = ("_found", "_reader", "done")
+
+    def __init__(self, reader: Reader) -> None:
+        self.done, self._reader = False, reader
+        self._found = Answer(suspect("openai", "empty"))
+
+    def chunk(self, chunk: Any) -> None:
+        """Read one whole answer."""
+        if not self.done or self._found.suspicion is None:
+            self.done, self._found = True, self._reader.whole(chunk)
+
+    def end(self) -> Answer:
+        """The first answer that is not healthy, or else the last one."""
+        return self._found
+
+
 WATSONX = Reshaped(_CHAT, _watsonx(False), _watsonx(True))
+WATSONX_ANSWERS = Answers(WATSONX)
 
 
 def _qianfan(streamed: bool) -> Any:

@@ -352,6 +352,24 @@ def test_watsonx(play, call, reply, verdict, asynchronous):
     )
 
 
+@pytest.mark.parametrize("one_by_one", [False, True], ids=["list", "one by one"])
+@pytest.mark.parametrize(
+    ("replies", "verdict"),
+    [
+        ([generated(), generated()], "ok"),
+        ([generated("max_tokens"), generated()], "TRUNCATED/max_tokens"),
+        ([generated(), generated("max_tokens")], "TRUNCATED/max_tokens"),
+        ([generated(), errors(404, "model_not_supported")], "NOT_FOUND/model"),
+    ],
+)
+def test_the_answers_to_several_prompts_of_watsonx_are_one_call(play, replies, verdict, one_by_one):
+    def generate(opened):
+        found = opened.client.generate(prompt=["a", "b"], async_mode=one_by_one, concurrency_limit=1)
+        return list(found)
+
+    assert play(watsonx, generate, replies).verdict == verdict
+
+
 @each_way
 def test_an_error_event_of_watsonx_in_mid_stream(play, asynchronous):
     body = {"errors": [{"code": "downstream_request_failed", "message": "m"}], "status_code": 500}

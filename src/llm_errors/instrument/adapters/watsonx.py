@@ -9,7 +9,8 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.answer import embedded_error
 from llm_errors.extract.fields import field, parsed, text
-from llm_errors.extract.vendors import WATSONX
+from llm_errors.extract.vendors import WATSONX, WATSONX_ANSWERS
+from llm_errors.instrument.adapters.generators import lazy_when
 from llm_errors.instrument.adapters.methods import Method, Methods
 from llm_errors.instrument.adapters.waits import waits, waits_async
 from llm_errors.instrument.invocation import Invocation
@@ -23,6 +24,15 @@ _RETRIES = (
 _FAILED = re.compile(r"Request failed with: \(?(?P<body>.*?)\s+\(?(?P<status>\d{3})\)", re.DOTALL)
 
 
+def _one_by_one(*args: Any, **kwargs: Any) -> bool:
+    """Whether `generate` returns a generator of the answers to several prompts."""
+    return bool(kwargs.get("async_mode", args[_ASYNC_MODE] if len(args) > _ASYNC_MODE else False))
+
+
+_ASYNC_MODE = 7
+"""The position of the argument `async_mode`, after the object."""
+
+
 class Watsonx(Methods):
     """The adapter of ibm-watsonx-ai."""
 
@@ -31,8 +41,8 @@ class Watsonx(Methods):
         Method(*_MODELS, "achat", Kind.ASYNC_CALL, "chat", results.CHAT, False),
         Method(*_MODELS, "chat_stream", Kind.GENERATOR, "chat", results.CHAT, True),
         Method(*_MODELS, "achat_stream", Kind.ASYNC_GENERATOR, "chat", results.CHAT, True),
-        Method(*_MODELS, "generate", Kind.CALL, "text_completion", WATSONX, False),
-        Method(*_MODELS, "agenerate", Kind.ASYNC_CALL, "text_completion", WATSONX, False),
+        Method(*_MODELS, "generate", lazy_when(_one_by_one), "text_completion", WATSONX_ANSWERS, False),
+        Method(*_MODELS, "agenerate", Kind.ASYNC_CALL, "text_completion", WATSONX_ANSWERS, False),
         Method(*_MODELS, "generate_text_stream", Kind.GENERATOR, "text_completion", results.MEDIA, True),
         Method(*_MODELS, "agenerate_stream", Kind.ASYNC_GENERATOR, "text_completion", WATSONX, True),
         Method(
