@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from opentelemetry import trace
 
 from llm_errors.testing.provider import Reply
 
@@ -258,6 +259,15 @@ def test_a_prediction_that_fails_while_it_is_polled_is_an_error_of_the_call_that
     made.reload()
     assert sum(point.value for _, point in observed.points("llm_calls_total")) == 1
     assert sum(point.value for _, point in observed.points("llm_errors_total")) == 1
+
+
+async def test_a_stream_with_wrong_arguments_leaves_nothing_current(observed):
+    sdk = pytest.importorskip("aleph_alpha_client")
+    async with sdk.AsyncClient("k", host="http://127.0.0.1:9") as client:
+        with pytest.raises(TypeError):
+            await client.chat_with_streaming(model="l").__anext__()
+    assert not trace.get_current_span().is_recording()
+    assert observed.counts("llm_calls_total", "llm.call.outcome") == {"error": 1}
 
 
 # --- watsonx ---

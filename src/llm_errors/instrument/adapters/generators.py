@@ -56,23 +56,25 @@ async def lazily(
 ) -> AsyncGenerator[Any, None]:
     """The stream of a coroutine function that returns an async generator. The request is sent at the first step."""
     call = edge.begin(args, kwargs)
-    async with aclosing(await original(*args, **kwargs)) as inner:
-        if call is None:
+    if call is None:
+        async with aclosing(await original(*args, **kwargs)) as inner:
             async for chunk in inner:
                 yield chunk
-            return
-        try:
-            first = [await inner.__anext__()]
-        except StopAsyncIteration:
-            first = []
-        except BaseException as exc:
-            quietly("failed", None, call.failed, exc)
-            raise
-        finally:
-            call.leave()
-        async with aclosing(call.follow_async(_after(first, inner))) as followed:
-            async for chunk in followed:
-                yield chunk
+        return
+    first = []
+    try:
+        inner = await original(*args, **kwargs)
+        first.append(await inner.__anext__())
+    except StopAsyncIteration:
+        pass
+    except BaseException as exc:
+        quietly("failed", None, call.failed, exc)
+        raise
+    finally:
+        call.leave()
+    async with aclosing(inner), aclosing(call.follow_async(_after(first, inner))) as followed:
+        async for chunk in followed:
+            yield chunk
 
 
 async def _after(first: list[Any], rest: Any) -> AsyncIterator[Any]:
