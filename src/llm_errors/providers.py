@@ -136,6 +136,9 @@ SDKS: Final[tuple[Sdk, ...]] = (
     _openai_like("llama-api", "llama-api-client", ">=0.6,<1", "llama_api_client", "LlamaAPIClient", "meta"),
     _openai_like("llama-stack", "llama-stack-client", ">=0.2,<1", "llama_stack_client", "LlamaStackClient", "llama_stack"),
     _openai_like("zeroentropy", "zeroentropy", ">=0,<1", "zeroentropy", "ZeroEntropy", "zeroentropy"),
+    _openai_like("cartesia", "cartesia", ">=4,<5", "cartesia", "Cartesia", "cartesia"),
+    _openai_like("runwayml", "runwayml", ">=5,<6", "runwayml", "RunwayML", "runwayml"),
+    _openai_like("letta", "letta-client", ">=1,<2", "letta_client", "Letta", "letta"),
     # Portkey calls its gateway through a copy of openai.
     Sdk("portkey", "portkey-ai", ">=2.3,<3", "portkey_ai._vendor.openai", "openai", "stainless", "portkey",
         clients=(Client("portkey_ai._vendor.openai._client", "OpenAI"),)),
@@ -256,6 +259,9 @@ PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("zai", hosts=("z.ai", "bigmodel.cn"), aliases=("zhipu", "zhipuai")),
     Provider("volcengine", hosts=("volces.com", "bytepluses.com"), aliases=("ark",)),
     Provider("zeroentropy", hosts=("zeroentropy.dev",)),
+    Provider("cartesia", hosts=("cartesia.ai",)),
+    Provider("runwayml", hosts=("runwayml.com",), aliases=("runway",)),
+    Provider("letta", hosts=("letta.com",)),
     Provider("ibm.watsonx.ai", hosts=("ibm.com",), aliases=("watsonx", "watsonx_text")),
     Provider("ollama", "ollama", hosts=("ollama.com",), port=11434, aliases=("ollama_chat",)),
 )  # fmt: skip

@@ -10,6 +10,8 @@ from llm_errors.classify import decide
 from llm_errors.evidence import Classification, Evidence
 from llm_errors.extract import results
 from llm_errors.extract.answer import Answer, InDialect, Reader
+from llm_errors.extract.letta import LETTA
+from llm_errors.extract.tasks import TASKS
 from llm_errors.extract.tgi import TextGenerationReader
 from llm_errors.extract.vendors import REPLICATE
 
@@ -101,6 +103,9 @@ generated_text = _answer(
     TextGenerationReader(), lambda v: {"generated_text": "hi", "details": {"finish_reason": v, "generated_tokens": 1}}
 )
 prediction = _answer(REPLICATE, lambda v: {"id": "p", "status": v})
+task = _answer(TASKS, lambda v: {"id": "t", "status": v})
+agent_stop = _answer(LETTA, lambda v: {"messages": [], "stop_reason": {"stop_reason": v}})
+agent_run = _answer(LETTA, lambda v: {"id": "r", "agent_id": "a", "status": "failed", "stop_reason": v})
 converse = _answer(
     results.CONVERSE,
     lambda v: {"output": {"message": {"role": "assistant", "content": [{"text": "hi"}]}}, "stopReason": v},

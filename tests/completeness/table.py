@@ -166,6 +166,16 @@ _OWN = (
 _LONG_TAIL = (
     _stainless("sambanova", "sambanova", (r"^Message\w*\.stop_reason$", probes.messages)),
     Vocabulary("zeroentropy", ("zeroentropy",)),
+    Vocabulary("cartesia", ("cartesia",)),
+    _stainless(
+        "runwayml", "runwayml", (r"^(Pending|Throttled|Cancelled|Running|Failed|Succeeded)\.status$", probes.task)
+    ),
+    _stainless(
+        "letta-client",
+        "letta_client",
+        (r"^LettaStopReason\.stop_reason$|^(StopReason|InternalMessage|Step|Job)\.stop_reason$", probes.agent_stop),
+        (r"^Run\.stop_reason$", probes.agent_run),
+    ),
     Vocabulary("zai-sdk", ("zai.core._errors",)),
     Vocabulary("zhipuai", ("zhipuai.core._errors",)),
     Vocabulary(

@@ -16,12 +16,14 @@ from llm_errors.extract.fields import field, is_object, items, text
 from llm_errors.extract.google import GenerateContentReader
 from llm_errors.extract.google_interactions import InteractionsReader
 from llm_errors.extract.google_live import LiveReader
+from llm_errors.extract.letta import LETTA
 from llm_errors.extract.llama import LLAMA
 from llm_errors.extract.ollama import OllamaReader
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.extract.openai_realtime import RealtimeReader
 from llm_errors.extract.openai_responses import ResponsesReader
 from llm_errors.extract.openai_runs import RunReader
+from llm_errors.extract.tasks import TASKS
 
 CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
@@ -54,6 +56,7 @@ _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
         ),
         INVOKE,
     ),
+    (("failure_code", "failureCode", "failure"), TASKS),
     (("stop_reason",), MESSAGES),
     (("stopReason",), CONVERSE),
     (("output", "incomplete_details"), RESPONSES),
@@ -89,6 +92,8 @@ def read(result: Any) -> Evidence | None:
 def _reader_of(result: Any) -> Reader | None:
     if _is_native(result):
         return INVOKE
+    if is_object(field(result, "stop_reason")):
+        return LETTA
     return next((reader for names, reader in _BY_FIELD if field(result, *names) is not None), None)
 
 

@@ -177,6 +177,15 @@ AZURE: Final = (
     # The application reads a stream twice, or too late.
     _raised("azure", "stream", E.BAD_REQUEST, "protocol", "StreamConsumedError StreamClosedError ResponseNotReadError"),
 )
+CARTESIA: Final = (
+    _raised(
+        "cartesia", "socket", E.TRANSPORT, "disconnected", "WebSocketConnectionClosedError WebSocketQueueFullError"
+    ),
+)
+RUNWAY: Final = (
+    _raised("runwayml", "failed", E.SERVER, "model_error", "TaskFailedError WorkflowInvocationFailedError"),
+    _raised("runwayml", "timeout", E.TIMEOUT, "other", "TaskTimeoutError WorkflowInvocationTimeoutError"),
+)
 
 ROWS: Final = (
     *VOYAGE,
@@ -190,4 +199,6 @@ ROWS: Final = (
     *GOOGLE,
     *VERTEXAI,
     *AZURE,
+    *CARTESIA,
+    *RUNWAY,
 )

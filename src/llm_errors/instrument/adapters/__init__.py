@@ -8,6 +8,7 @@ from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.claude_agent import ClaudeAgent
 from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.dashscope import Dashscope
+from llm_errors.instrument.adapters.fern import Fern
 from llm_errors.instrument.adapters.frameworks import Framework
 from llm_errors.instrument.adapters.gapic import Gapic
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
@@ -41,6 +42,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "ollama": Ollama,
     "huggingface": HuggingFace,
     "cohere": Cohere,
+    "fern": Fern,
     "framework": Framework,
     "azure_inference": AzureInference,
     "ai21": Ai21,

@@ -6,16 +6,15 @@ A method of a resource class sends the request and raises the typed error. A ret
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
-from llm_errors.extract import causes, exceptions, results
-from llm_errors.extract.answer import InDialect, Reader, embedded_error, suspect
-from llm_errors.extract.error_shapes import told_error
+from llm_errors.extract import exceptions, results
+from llm_errors.extract.answer import InDialect, Reader
 from llm_errors.extract.fields import field, text
+from llm_errors.instrument.adapters.unreadable import unreadable
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
@@ -23,7 +22,6 @@ from llm_errors.instrument.tap import tap_application
 from llm_errors.providers import provider_of_host
 
 ASYNC = "_async"
-_UNREADABLE = "pydantic_core.ValidationError"
 
 
 class Api(NamedTuple):
@@ -108,26 +106,12 @@ class Speakeasy(Adapter):
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
         """Evidence from an event of a stream that the SDK cannot convert to an object, because it may be an error."""
-        if not call.info.stream:
-            return None
-        links = causes.chain(exc, call.ambient)
-        unreadable = next((link for link in links if _UNREADABLE in causes.names(link)), None)
-        if unreadable is None:
-            return None
-        told = next(filter(None, (told_error(field(each, "input")) for each in unreadable.errors())), None)  # type: ignore[attr-defined]
-        dialect = self.row.dialect
-        found = suspect(dialect, "unexpected_body") if told is None else embedded_error(dialect, told)
-        return replace(found, channel="thrown", provider=call.info.provider, exceptions=(_names(exc),))
+        return unreadable(call, exc) if call.info.stream else None
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
         """Evidence from the exception that the retry loop is handling: a network error, or one with the failed response."""
         raised = sys.exc_info()[1]
         return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
-
-
-def _names(exc: BaseException) -> tuple[str, ...]:
-    """The class names without those of pydantic, which a rule reads as an answer that does not fit the requested schema."""
-    return tuple(name for name in causes.names(exc) if name != _UNREADABLE)
 
 
 def follow(call: Invocation, stream: Any) -> None:

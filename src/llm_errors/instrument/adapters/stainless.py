@@ -25,7 +25,16 @@ from llm_errors.extract.fields import field, number, parsed, text
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.instrument import jobs
 from llm_errors.instrument.adapters import native_span
-from llm_errors.instrument.adapters.stainless_paths import BODIES, Expected, endpoint_of, expected_of
+from llm_errors.instrument.adapters.stainless_paths import (
+    BODIES,
+    JOB_PATHS,
+    JOB_READERS,
+    JOBS,
+    MODELS,
+    Expected,
+    endpoint_of,
+    expected_of,
+)
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
 from llm_errors.instrument.adapters.unusual import poll, poll_async, refresh, refresh_async, refusal
 from llm_errors.instrument.endpoints import address_of
@@ -40,10 +49,6 @@ _HELPERS = (("chat._completions", "ChatCompletionStream"), ("responses._response
 _HELD = "_raw_stream"
 
 
-_JOBS = (("responses.responses", "Responses"), ("beta.threads.runs.runs", "Runs"))
-"""Resource classes of openai with a method `retrieve` that polls a background job."""
-
-
 class Stainless(Adapter):
     """The adapter of one SDK of the family.
 
@@ -53,6 +58,7 @@ class Stainless(Adapter):
     def __init__(self, row: Sdk) -> None:
         self.row = row
         self._provider_by_class = row.provider_by_class
+        self._model = MODELS.get(row.name, "model")
         self._clients = tuple(one for client in row.clients for one in client.pair)
 
     def targets(self) -> Iterator[Target]:
@@ -70,7 +76,7 @@ class Stainless(Adapter):
         for (module, owner), wrap in zip(self._clients[:2], (refresh, refresh_async), strict=True):
             yield Target(module, owner, "_send_with_auth_retry", wrap, optional=True)
         yield Target(base, "BaseClient", "_calculate_nonstreaming_timeout", refusal, optional=True)
-        for module, resource in _JOBS:
+        for module, resource, _ in JOBS:
             where = f"{self.row.package}.resources.{module}"
             yield Target(where, resource, "retrieve", poll, optional=True)
             yield Target(where, f"Async{resource}", "retrieve", poll_async, optional=True)
@@ -92,10 +98,10 @@ class Stainless(Adapter):
             return None
         body, model, background = options.json_data, None, False
         if isinstance(body, BODIES):
-            model, background = body.get("model"), body.get("background") is True
+            model, background = body.get(self._model) or body.get("model"), body.get("background") is True
         extra = options.extra_json
         if extra:  # the SDK sends both, and the extra values override
-            model, background = extra.get("model", model), extra.get("background", background) is True
+            model, background = extra.get(self._model, model), extra.get("background", background) is True
         model = model if isinstance(model, str) else None
         stream = expected_of(options) if kwargs.get("stream") else None
         native = kwargs.get("call") is not None  # anthropic 2 passes its own span, which is current
@@ -149,7 +155,7 @@ class Stainless(Adapter):
             port=port,
             reader=reader,
             native_span=native,
-            background=background or reader is results.RUNS,
+            background=background or reader in JOB_READERS,
         )
 
     def begin(self, call: Invocation) -> None:
@@ -203,7 +209,7 @@ class Stainless(Adapter):
             call.judge(result)
             return
         body = None if call.info.stream else exceptions.loaded(response)
-        if own and body is not None:
+        if body is not None and (own or type(result).__name__.endswith(_BINARY)):
             call.judge_text(body)
             return
         if finalizer_of(result) is None:
@@ -245,9 +251,8 @@ class Stainless(Adapter):
         follow(call, result)
 
     def _job(self, instance: Any) -> CallInfo | None:
-        """The call that began the polled job, which is a response or the run of an assistant."""
-        path = "/threads/runs" if type(instance).__name__.endswith("Runs") else "/responses"
-        return self._info(field(instance, "_client"), "post", path, None)
+        """The call that began the polled job, which is a response, the run of an agent, or a task."""
+        return self._info(field(instance, "_client"), "post", JOB_PATHS[type(instance).__name__], None)
 
 
 _KNOWN: WeakKeyDictionary[Any, tuple[Any, dict[Any, CallInfo | None]]] = WeakKeyDictionary()
@@ -279,6 +284,8 @@ def _asks_for_no_more(options: dict[str, Any], client: Any) -> bool:
     return not given and not client.__dict__.get("_custom_headers", True)
 
 
+_BINARY = "BinaryAPIResponse"
+"""The class of an answer that is not parsed, with or without `Async`."""
 _OF_MODELS = "model_config"
 """An attribute of every pydantic model class."""
 

@@ -1,17 +1,20 @@
-"""The requests of Stainless SDKs that are model calls: their paths, and what a stream in their answer will contain."""
+"""The requests of Stainless SDKs that are model calls: their paths and jobs, and what a stream in their answer will contain."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from llm_errors.extract import results
+from llm_errors.extract import results, speech
 from llm_errors.extract.answer import Reader
 from llm_errors.extract.fields import field, number
+from llm_errors.extract.letta import LETTA, RUN
 from llm_errors.extract.llama import LLAMA
+from llm_errors.extract.tasks import TASKS
 
 CHAT, COMPLETION, EMBEDDINGS, GENERATE = "chat", "text_completion", "embeddings", "generate_content"
 SPEECH, TRANSCRIPTION, MODERATION, RERANK = "speech", "transcription", "moderation", "rerank"
+AGENT = "invoke_agent"
 
 PATHS: Mapping[str, tuple[str, Reader]] = {
     "/chat/completions": (CHAT, results.CHAT),
@@ -39,15 +42,53 @@ OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
         "/inference/chat-completion": (CHAT, LLAMA),
         "/inference/completion": (COMPLETION, results.MEDIA),
         "/inference/embeddings": (EMBEDDINGS, results.RESULTS),
-        "/turn": ("invoke_agent", results.MEDIA),
+        "/turn": (AGENT, results.MEDIA),
     },
     "zeroentropy": {
         "/models/embed": (EMBEDDINGS, results.MODERATIONS),
         "/models/rerank": (RERANK, results.MODERATIONS),
     },
     "volcengine": {"/embeddings/multimodal": (EMBEDDINGS, results.MEDIA)},
+    "cartesia": {
+        **dict.fromkeys(("/tts/bytes", "/infill/bytes", "/voice-changer/bytes"), (SPEECH, results.MEDIA)),
+        **dict.fromkeys(("/tts/sse", "/voice-changer/sse"), (SPEECH, speech.SPEECH)),
+        "/stt": (TRANSCRIPTION, results.MEDIA),
+    },
+    "runwayml": {
+        **dict.fromkeys(
+            (
+                *("/image_to_video", "/text_to_video", "/video_to_video", "/text_to_image", "/character_performance"),
+                *("/generate/image", "/generate/video", "/image_upscale", "/video_upscale", "/video_to_hdr"),
+                *("/avatar_videos", "/video_to_audio", "/sound_effect", "/voice_isolation", "/generate/audio"),
+            ),
+            (GENERATE, TASKS),
+        ),
+        **dict.fromkeys(("/text_to_speech", "/speech_to_speech", "/voice_dubbing"), (SPEECH, TASKS)),
+    },
+    "letta": {
+        **dict.fromkeys(
+            ("/agents/*/messages", "/agents/*/messages/stream", "/conversations/*/messages"), (AGENT, LETTA)
+        ),
+        **dict.fromkeys(("/groups/*/messages", "/groups/*/messages/stream"), (AGENT, LETTA)),
+        "/agents/*/messages/async": (AGENT, RUN),
+    },
 }
-"""Path endings with another meaning in one SDK, by its name. None means that the path only creates a job."""
+"""Path endings with another meaning in one SDK, by its name. None means that the path only creates a job. `*` is an id."""
+
+MODELS: Mapping[str, str] = {"cartesia": "model_id", "letta": "override_model"}
+"""The field of the body that names the model, where it is not `model`, by the name of the SDK."""
+
+JOBS = (
+    ("responses.responses", "Responses", "/responses"),
+    ("beta.threads.runs.runs", "Runs", "/threads/runs"),
+    ("tasks", "TasksResource", "/image_to_video"),
+    ("runs.runs", "RunsResource", "/agents/id/messages/async"),
+)
+"""Resource classes with a method `retrieve` that polls a background job, and a path that starts one: of openai, runwayml
+and letta."""
+JOB_PATHS = {name: path for _, resource, path in JOBS for name in (resource, f"Async{resource}")}
+JOB_READERS: tuple[Reader, ...] = (results.RUNS, TASKS, RUN)
+"""The readers of APIs that only start a job."""
 
 BODIES = (dict, Mapping)
 """`dict` comes first because `isinstance` with it is faster than with an abstract class."""
@@ -75,9 +116,15 @@ def endpoint_of(url: str, sdk: str) -> tuple[str, Reader] | None:
     """Operation and reader of a model call, from the URL of a POST request of an SDK. None if it is not a model call."""
     path = urlsplit(url).path.rstrip("/")
     for ending, own in OWN_PATHS.get(sdk, {}).items():
-        if path.endswith(ending):
+        if _ends(path, ending):
             return own
     if path.endswith(_RUNS) and _RUN.search(path):
-        return "invoke_agent", results.RUNS
+        return AGENT, results.RUNS
     parts = path.rsplit("/", 2)
     return PATHS.get("/" + "/".join(parts[-2:])) or PATHS.get("/" + parts[-1]) if path else None
+
+
+def _ends(path: str, ending: str) -> bool:
+    parts = ending.split("/")[1:]
+    found = path.split("/")[-len(parts) :]
+    return len(found) == len(parts) and all(part in ("*", given) for part, given in zip(parts, found, strict=True))

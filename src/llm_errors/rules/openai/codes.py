@@ -29,7 +29,7 @@ CODES: Final = (
           " operationdenied.serviceoverdue serviceoverdue prepaidbilloverdue postpaidbilloverdue commoditynotpurchased"
           " resourceunavailable.inarrears resourceunavailable.lowbalance account_overdue no_credits out_of_credits"
           " insufficient_credit low_balance balance_not_enough insufficient_account_balance user_balance_not_enough"
-          " failedoperation.servicestop invalidpaymentinstrument weight_exceeds_budget"),
+          " failedoperation.servicestop invalidpaymentinstrument weight_exceeds_budget plan_upgrade_required"),
     _code("spend_limit", E.CALL_BUDGET, "spend_limit",
           "billing_hard_limit_reached usage_limit_exceeded usage_limit_reached project_spend_limit_exceeded"
           " organization_spend_limit_exceeded organization_usage_limit_exceeded budget_exceeded spend_limit_reached"
@@ -86,7 +86,8 @@ CODES: Final = (
           says=("concurrency:", "limit type: max_parallel_requests", "userconcurrentrequests"), weight=1),
     _code("rate.concurrency", E.RATE_LIMITED, "concurrency",
           "concurrency_limit_exceeded too_many_concurrent_requests throttling.concurrency inflightbatchsizeexceeded"
-          " concurrency_limit_reached concurrent_limit_exceeded failedoperation.engineserverlimitexceeded",
+          " concurrency_limit_reached concurrent_limit_exceeded failedoperation.engineserverlimitexceeded"
+          " concurrency_limited",
           weight=1),
     _code("key", E.AUTH, "invalid_key",
           "invalid_api_key incorrect_api_key incorrect_api_key_error invalid_token token_not_valid wrong_api_key"
@@ -133,7 +134,7 @@ CODES: Final = (
     _code("resource", E.NOT_FOUND, "resource",
           "resource_not_found previous_response_not_found file_not_found conversation_not_found"
           " vector_store_not_found modelarts.81108 response_not_found item_not_found thread_not_found project_not_found"
-          " space_id_not_found workspacenotfound"),
+          " space_id_not_found workspacenotfound voice_not_found"),
     _code("context", E.BAD_REQUEST, "context_overflow",
           "context_length_exceeded context_window_exceeded exceed_context_size_error context_overflow"
           " model_context_window_exceeded max_prompt_tokens_exceeded input_too_long tokens_too_long prompt_too_long"
@@ -180,7 +181,7 @@ CODES: Final = (
           "invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small"
           " image_parse_error invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file"
           " image_file_not_found failed_to_download_image image_content_error invalid_audio audio_too_short"
-          " unsupported_file invalid_file sanitizer_server_error unsupported_file_mimetype"
+          " asset.invalid unsupported_file invalid_file sanitizer_server_error unsupported_file_mimetype"
           " unsupported_image_format image_not_found image_download_failed modelarts.81118 invalidfile"
           " invalidparameter.oversizedimage oversizedimage invalidimageurl invalidimageresolution invalidurl"
           " invalidimageurl.emptyurl invalidimageurl.invalidformat invalid_media image_size_exceeded"),
@@ -221,6 +222,9 @@ CODES: Final = (
           facts=words("jailbreak")),
     _code("blocked.policy", E.PROMPT_BLOCKED, "prohibited_content",
           "invalid_prompt cyber_policy bio_policy misalignment_policy_violation"),
+    # Failed tasks of Runway: the code is a path, of which the beginning tells the stage.
+    _code("blocked.safety", E.PROMPT_BLOCKED, "safety", "safety.input input_preprocessing.safety"),
+    _code("blocked.safety.output", E.OUTPUT_BLOCKED, "safety", "safety.output third_party.safety"),
     _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation",
           "moderation_blocked content_policy_violation image_content_policy_violation moderation_error"
           " input_moderation safety_violation sensitive_words_detected"),
@@ -240,7 +244,7 @@ CODES: Final = (
     _code("max_tokens", E.TRUNCATED, "max_tokens", "max_tokens_exceeded"),
     _status("server", E.SERVER, "internal", 500,
           "server_error internal_error internal_server_error internalservererror internalfailure api_internal_error"
-          " internalserviceerror internalserverexception internalerror systemerror system_error"
+          " internalserviceerror internalserverexception internalerror systemerror system_error internal"
           " dispatch_internal_error engine_internal_error"),
     _code("overloaded", E.SERVER, "overloaded",
           "server_overloaded engine_overloaded engine_overloaded_error overloaded_error overloaded flex_unavailable"
@@ -256,15 +260,20 @@ CODES: Final = (
           " serviceunavailableexception temporarily_unavailable service_not_available"),
     _code("not_ready", E.SERVER, "model_not_ready",
           "model_not_ready model_loading loading_model modelnotreadyexception modelloadingerror"),
-    _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception unexpected_output modelservicefailed"),
+    _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception unexpected_output modelservicefailed"
+          " internal.bad_output task_failed"),
     _code("deadline", E.SERVER, "deadline_exceeded",
           "vector_store_timeout deadline_exceeded channel:response_time_exceeded apig.0203"),
+    # What the servers of Letta tell about the provider that they call.
+    _code("upstream.timeout", E.TIMEOUT, "provider", "llm_timeout"),
+    _code("upstream.rate", E.RATE_LIMITED, "upstream", "llm_rate_limit"),
+    _code("upstream.key", E.AUTH, "invalid_key", "llm_authentication"),
     _code("timeout", E.TIMEOUT, "provider", "request_timeout timeout timeout_error modeltimeoutexception user_request_timeout requesttimeout"
           " responsetimeout internalerror.timeout waittasktimeout"),
     _code("upstream", E.SERVER, "upstream",
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
-          " failed_dependency"),
+          " failed_dependency llm_error llm_api_error"),
     _code("conflict", E.SERVER, "conflict", "conversation_locked conflict_error resource_conflict"),
     # These codes are general. An HTTP status is more specific.
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter",

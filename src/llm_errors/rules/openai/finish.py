@@ -24,7 +24,7 @@ def _in_both_cases(rows: Iterable[Rule]) -> Iterator[Rule]:
 _OWN: Final = (
     _finish("length", E.TRUNCATED, "max_tokens",
             "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"
-            " out_of_tokens maximum_tokens STOP_REASON_LENGTH"),
+            " out_of_tokens maximum_tokens STOP_REASON_LENGTH max_tokens_exceeded"),
     _finish("length.reasoning", E.TRUNCATED, "reasoning_tokens",
             "length max_tokens max_output_tokens MAX_TOKENS max_completion_tokens max_length incomplete"
             " out_of_tokens maximum_tokens STOP_REASON_LENGTH",
@@ -33,6 +33,12 @@ _OWN: Final = (
             "model_length model_context_window_exceeded context_length_exceeded context_window token_limit"),
     # vLLM stops an answer that repeats itself; a limit of messages is not a limit of tokens.
     _finish("other", E.TRUNCATED, "other", "repetition max_messages time_limit"),
+    # An agent of Letta says why its loop stopped.
+    _finish("agent.steps", E.CALL_BUDGET, "max_turns", "max_steps"),
+    _finish("agent.credits", E.CALL_BUDGET, "billing", "insufficient_credits"),
+    _finish("agent.prompt", E.BAD_REQUEST, "context_overflow", "context_window_overflow_in_system_prompt"),
+    _finish("agent.upstream", E.SERVER, "upstream", "llm_api_error"),
+    _finish("agent.answer", E.SERVER, "model_error", "invalid_llm_response"),
     # A run of an assistant stops at the limits that were set for it.
     _finish("budget", E.CALL_BUDGET, "token_limit", "max_prompt_tokens"),
     _finish("expired", E.TIMEOUT, "provider", "run_expired expired"),
@@ -44,7 +50,7 @@ _OWN: Final = (
     _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened output_guardrail_triggered"),
     _finish("guardrail.input", E.PROMPT_BLOCKED, "guardrail", "input_guardrail_triggered"),
     _finish("guardrail.traced", E.PROMPT_BLOCKED, "guardrail", "guardrail_intervened", facts=words("input_stage")),
-    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "function_call_filter malformed_tool_use"),
+    _finish("malformed_call", E.TOOL_PROTOCOL, "malformed_call", "function_call_filter malformed_tool_use invalid_tool_call no_tool_call"),
     _finish("resource", E.SERVER, "overloaded", "insufficient_system_resource"),
     _finish("network", E.SERVER, "upstream", "network_error"),
     _finish("abort", E.SERVER, "other", "abort aborted cancelled canceled"),

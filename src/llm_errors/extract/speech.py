@@ -1,0 +1,47 @@
+"""Events of streamed speech: pieces of audio, then an event that ends them, or an error in their place."""
+
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer, embedded_error, suspect
+from llm_errors.extract.data import MediaReader
+from llm_errors.extract.fields import field, text
+
+
+class SpeechReader(MediaReader):
+    """Reads speech. Of a stream, an error event is a failure, and so is a missing end."""
+
+    def chunks(self) -> "SpeechChunks":  # type: ignore[override]
+        """A new state for a streamed answer."""
+        return SpeechChunks()
+
+
+class SpeechChunks:
+    """The state of one stream of events."""
+
+    __slots__ = ("_content", "_error", "done")
+
+    def __init__(self) -> None:
+        self.done = self._content = False
+        self._error: Evidence | None = None
+
+    def chunk(self, chunk: Any) -> bool:
+        """Read one event."""
+        if text(field(chunk, "type"), 16) == "error":
+            self._error = self._error or embedded_error("openai", chunk)
+        elif field(chunk, "done") is True:
+            self.done = True
+        else:
+            self._content = True
+        return self.done
+
+    def end(self) -> Answer:
+        """Judge, in this order: an error, an empty answer, a missing end."""
+        if self._error is not None:
+            return Answer(self._error)
+        if not self._content:
+            return Answer(suspect("openai", "empty"))
+        return Answer(None if self.done else suspect("openai", "no_end"))
+
+
+SPEECH = SpeechReader()

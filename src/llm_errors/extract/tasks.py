@@ -1,0 +1,49 @@
+"""Tasks: jobs that a service runs after it has answered, whose status tells how they ended. Runway."""
+
+from typing import Any
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer, suspect, unexpected
+from llm_errors.extract.data import EventCount
+from llm_errors.extract.fields import field, is_object, text
+
+FAILED_CODE = "task_failed"
+"""Stands for the failure of a task for which the service gives no code."""
+_FAILED = "FAILED"
+_SUCCEEDED = frozenset(("SUCCEEDED", "COMPLETED"))
+_OPEN = frozenset(
+    ("", "PENDING", "THROTTLED", "QUEUED", "RUNNING", "ACTION_REQUIRED", "CANCELLING", "CANCELLED", "CANCELED")
+)
+"""The other states. A task that the caller cancels is no failure."""
+
+
+class TaskReader:
+    """Reads a task. One that is not finished is a job that was accepted."""
+
+    def whole(self, result: Any) -> Answer:
+        """Read the state of a task, which may be inside its result."""
+        task = field(result, "run") or result
+        task_id = text(field(task, "id", "run_id"), 256) if is_object(task) else ""
+        if not task_id:
+            return unexpected("openai", result)
+        status = text(field(task, "status"), 32)
+        known = status.upper()
+        if known == _FAILED:
+            return Answer(failure(task), id=task_id, finish_reasons=(status,))
+        if known not in _OPEN | _SUCCEEDED:
+            return Answer(suspect("openai", "unnatural_finish", finish_reason=status), id=task_id)
+        return Answer(id=task_id, finish_reasons=(status,) if known in _SUCCEEDED else ())
+
+    def chunks(self) -> EventCount:
+        """A new state; the answers of these APIs do not stream."""
+        return EventCount("openai")
+
+
+def failure(task: Any) -> Evidence:
+    """Evidence of a task that failed: `failureCode` and `failure` of Runway, or the error object of Parallel."""
+    codes = (text(field(task, "failure_code", "failureCode"), 64) or FAILED_CODE,)
+    said = text(field(task, "failure")) or text(field(field(task, "error"), "message"))
+    return suspect("openai", codes=codes, finish_reason=_FAILED.lower(), message=said)
+
+
+TASKS = TaskReader()

@@ -1,0 +1,107 @@
+"""The Fern family: generated SDKs with raw clients, which see the parsed answer and the typed exception; retries happen
+below them.
+
+A stream is a context manager of the raw client. The plain clients enter it at the first step of a generator.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from llm_errors.call import CallInfo
+from llm_errors.evidence import Evidence
+from llm_errors.extract import exceptions, results
+from llm_errors.extract.fields import field, text
+from llm_errors.instrument.adapters.entered import entered, entered_async
+from llm_errors.instrument.adapters.fern_apis import APIS, Api
+from llm_errors.instrument.adapters.unreadable import unreadable
+from llm_errors.instrument.endpoints import address_of
+from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.protocol import Adapter, Kind, Target, Wrap
+from llm_errors.instrument.tap import JsonBody, beginning, tap_application, tap_body
+from llm_errors.providers import Sdk, provider_of_host
+
+_WHOLE: tuple[Kind | Wrap, Kind | Wrap] = (Kind.CALL, Kind.ASYNC_CALL)
+_STREAM: tuple[Kind | Wrap, Kind | Wrap] = (entered, entered_async)
+_MODELS = ("model", "model_id", "model_name")
+"""The arguments that name the model."""
+_ENVIRONMENT = ("base", "production")
+"""The attributes of an SDK with several servers that hold the address of its HTTP API."""
+
+
+class Fern(Adapter):
+    """The adapter of one SDK of the family."""
+
+    def __init__(self, row: Sdk) -> None:
+        super().__init__(row)
+        self._apis: dict[tuple[str, str, str], Api] = {}
+        for api in APIS[row.name]:
+            for method in (*api.whole.split(), *api.streams.split()):
+                self._apis[f"{row.package}.{api.module}", api.owner, method] = api
+
+    def targets(self) -> Iterator[Target]:
+        """The raw clients' methods, and the computation of the wait between two attempts."""
+        for (module, owner, method), api in self._apis.items():
+            call, async_call = _STREAM if method in api.streams.split() else _WHOLE
+            yield Target(module, owner, method, call)
+            yield Target(module, f"Async{owner}", method, async_call)
+        http = f"{self.row.package}.core.http_client"
+        yield Target(http, "", "_retry_timeout", Kind.RETRY)
+        yield Target(http, "", "_retry_timeout_from_retries", Kind.RETRY, optional=True)
+
+    def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
+        """All arguments but parts of the path are keywords. The default of an argument is `...` (Ellipsis)."""
+        api = self._apis[target.module, target.owner.removeprefix("Async"), target.attribute]
+        wrapper = field(instance, "_client_wrapper")
+        host, port = address_of(_url(wrapper))
+        return self.info(
+            operation=api.operation,
+            model=next(filter(None, (text(kwargs.get(name), 256) for name in _MODELS)), None),
+            stream=target.kind in _STREAM,
+            provider=self.provider(wrapper) or provider_of_host(host, port),
+            address=host,
+            port=port,
+            reader=api.reader,
+        )
+
+    def provider(self, wrapper: Any) -> str:
+        """The provider behind the client, if its host does not tell."""
+        return ""
+
+    def returned(self, call: Invocation, result: Any) -> None:
+        """An answer, or the stream in its response."""
+        if not call.info.stream:
+            call.judge(result.data)
+            return
+        response = result._response  # older versions have no public name for it
+        headers = field(response, "headers")
+        kind = text(field(headers, "content-type"), 128)
+        chunks = None
+        if "event-stream" in kind:
+            tap_application(call, response)
+        elif call.info.reader is results.MEDIA and ("json" in kind or "html" in kind):
+            chunks = JsonBody(call.info.reader, call.info.dialect, headers)
+        else:
+            call.instead = []
+            tap_body(response, beginning(call.instead))
+        passing = call.follow_async if hasattr(result.data, "__anext__") else call.follow
+        result._data = passing(result.data, chunks=chunks)
+
+    def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
+        """Evidence from a body that the SDK cannot turn into an object: it may be an error."""
+        return unreadable(call, exc)
+
+    def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
+        """Evidence from the failed response, or else from the network error that the SDK is handling."""
+        dialect, provider = self.row.dialect, call.info.provider
+        response, raised = kwargs.get("response"), sys.exc_info()[1]
+        if response is None:
+            return None if raised is None else exceptions.read(raised, dialect, provider, call.ambient)
+        return exceptions.of_response(response, dialect, provider)
+
+
+def _url(wrapper: Any) -> Any:
+    """The base URL of the client. An SDK with several servers has them in an environment."""
+    if hasattr(wrapper, "get_base_url"):
+        return wrapper.get_base_url()
+    return field(wrapper.get_environment(), *_ENVIRONMENT)

@@ -1,0 +1,29 @@
+"""Reads what an SDK could not convert to an object, because it may be the error that the provider sent instead of an answer."""
+
+from dataclasses import replace
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract import causes
+from llm_errors.extract.answer import embedded_error, suspect
+from llm_errors.extract.error_shapes import told_error
+from llm_errors.extract.fields import field
+from llm_errors.instrument.invocation import Invocation
+
+_INVALID = "pydantic_core.ValidationError"
+
+
+def unreadable(call: Invocation, exc: BaseException) -> Evidence | None:
+    """Evidence from what pydantic refused; None if the exception has another cause."""
+    links = causes.chain(exc, call.ambient)
+    invalid = next((link for link in links if _INVALID in causes.names(link)), None)
+    if invalid is None:
+        return None
+    told = next(filter(None, (told_error(field(each, "input")) for each in invalid.errors())), None)  # type: ignore[attr-defined]
+    dialect = call.info.dialect
+    found = suspect(dialect, "unexpected_body") if told is None else embedded_error(dialect, told)
+    return replace(found, channel="thrown", provider=call.info.provider, exceptions=(_names(exc),))
+
+
+def _names(exc: BaseException) -> tuple[str, ...]:
+    """The class names without those of pydantic, which a rule reads as an answer that does not fit the requested schema."""
+    return tuple(name for name in causes.names(exc) if name != _INVALID)

@@ -1,0 +1,145 @@
+"""Streamed speech, tasks that are polled, and agents on a server, as plain data. The tests with the real SDKs are in
+tests/sdks/longtail."""
+
+import pytest
+
+from llm_errors import classify
+from llm_errors.classify import decide
+from llm_errors.extract.letta import LETTA, RUN
+from llm_errors.extract.speech import SPEECH
+from llm_errors.extract.tasks import TASKS
+
+
+def told(answer):
+    if answer.suspicion is None:
+        return "ok"
+    found = decide(answer.suspicion)
+    return f"{found.error_class}/{found.reason}"
+
+
+def streamed(reader, *chunks):
+    state = reader.chunks()
+    for chunk in chunks:
+        state.chunk(chunk)
+    return state.end()
+
+
+AUDIO = {"type": "chunk", "data": "AAAA", "done": False}
+ERROR = {"type": "error", "status_code": 429, "error_code": "concurrency_limited", "message": "m"}
+
+
+@pytest.mark.parametrize(
+    ("events", "verdict"),
+    [
+        ([AUDIO, {"type": "done", "done": True}], "ok"),
+        ([AUDIO], "TRANSPORT/stream_cut"),
+        ([], "UNKNOWN/empty_response"),
+        ([{"type": "done", "done": True}], "UNKNOWN/empty_response"),
+        ([AUDIO, ERROR], "RATE_LIMITED/concurrency"),
+        ([ERROR, {**ERROR, "error_code": "quota_exceeded"}], "RATE_LIMITED/concurrency"),
+    ],
+)
+def test_how_streamed_speech_ended(events, verdict):
+    assert told(streamed(SPEECH, *events)) == verdict
+
+
+def test_whole_speech_is_a_body_of_any_kind():
+    assert told(SPEECH.whole(b"RIFF")) == "ok"
+    assert told(SPEECH.whole("<html>")) == "UNKNOWN/unexpected_body"
+
+
+@pytest.mark.parametrize(
+    ("task", "verdict", "finish"),
+    [
+        ({"id": "t"}, "ok", ()),
+        ({"id": "t", "status": "THROTTLED"}, "ok", ()),
+        ({"id": "t", "status": "CANCELLED"}, "ok", ()),
+        ({"id": "t", "status": "SUCCEEDED"}, "ok", ("SUCCEEDED",)),
+        ({"run": {"run_id": "t", "status": "completed"}, "output": {}}, "ok", ("completed",)),
+        ({"id": "t", "status": "FAILED", "failureCode": "SAFETY.INPUT.IMAGE"}, "PROMPT_BLOCKED/safety", ("FAILED",)),
+        ({"run_id": "t", "status": "failed", "error": {"message": "m"}}, "SERVER/model_error", ("failed",)),
+        ({"id": "t", "status": "ODD"}, "UNKNOWN/unrecognised_finish_reason", ()),
+        ({"error": {"code": "insufficient_quota", "message": "m"}}, "CALL_BUDGET/insufficient_quota", ()),
+        ("<html>", "UNKNOWN/unexpected_body", ()),
+    ],
+)
+def test_a_task_is_read_by_its_status(task, verdict, finish):
+    answer = TASKS.whole(task)
+    assert (told(answer), answer.finish_reasons) == (verdict, finish)
+
+
+def test_the_failure_of_a_task_keeps_what_the_service_says():
+    failed = TASKS.whole({"id": "t", "status": "FAILED", "failure": "blurred"})
+    assert (failed.id, decide(failed.suspicion).message) == ("t", "blurred")
+
+
+def test_a_stream_of_tasks_is_a_stream_of_events():
+    assert told(streamed(TASKS, {"id": "t"})) == "ok"
+    assert told(streamed(TASKS)) == "UNKNOWN/empty_response"
+
+
+SAID = {"message_type": "assistant_message", "content": "hi"}
+USED = {"message_type": "usage_statistics", "prompt_tokens": 3, "completion_tokens": 2}
+
+
+def stop(reason):
+    return {"message_type": "stop_reason", "stop_reason": reason}
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ({"messages": [SAID], "stop_reason": stop("end_turn"), "usage": USED}, "ok"),
+        ({"messages": [SAID], "stop_reason": stop("max_steps")}, "CALL_BUDGET/max_turns"),
+        ({"messages": [SAID]}, "ok"),
+        ({"detail": "no", "code": "insufficient_quota"}, "CALL_BUDGET/insufficient_quota"),
+        ("Internal Server Error", "SERVER/internal"),
+    ],
+)
+def test_why_an_agent_stopped(answer, verdict):
+    assert told(LETTA.whole(answer)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("run", "verdict"),
+    [
+        ({"id": "r", "agent_id": "a", "status": "created"}, "ok"),
+        ({"id": "r", "agent_id": "a", "status": "failed"}, "SERVER/other"),
+        ({"id": "r", "agent_id": "a", "status": "failed", "stop_reason": "invalid_llm_response"}, "SERVER/model_error"),
+        ({"id": "r", "agent_id": "a", "status": "cancelled", "stop_reason": "cancelled"}, "ok"),
+    ],
+)
+def test_a_run_is_read_by_its_stop_reason_and_its_status(run, verdict):
+    answer = RUN.whole(run)
+    assert (answer.id, told(answer)) == ("r", verdict)
+
+
+@pytest.mark.parametrize(
+    ("events", "verdict"),
+    [
+        ([SAID, stop("end_turn"), USED], "ok"),
+        ([USED, SAID], "TRANSPORT/stream_cut"),
+        ([{"message_type": "ping"}], "UNKNOWN/empty_response"),
+        ([SAID, stop("no_tool_call")], "TOOL_PROTOCOL/malformed_call"),
+        (
+            [
+                {"message_type": "error_message", "error_type": "llm_timeout", "message": "m"},
+                {"message_type": "error_message", "error_type": "internal_error", "message": "m"},
+            ],
+            "TIMEOUT/provider",
+        ),
+    ],
+)
+def test_how_the_stream_of_an_agent_ended(events, verdict):
+    assert told(streamed(LETTA, *events)) == verdict
+
+
+def test_the_stream_of_an_agent_ends_with_the_usage_after_the_stop_reason():
+    state = LETTA.chunks()
+    assert [state.chunk(event) for event in (USED, SAID, stop("end_turn"), USED)] == [False, False, False, True]
+    assert state.end()[3:] == (("end_turn",), 3, 2)
+
+
+def test_classify_knows_agents_and_tasks_by_their_fields():
+    assert classify({"messages": [], "stop_reason": stop("max_steps")}).reason == "max_turns"
+    assert classify({"id": "t", "status": "FAILED", "failure": "m"}).reason == "model_error"
