@@ -37,7 +37,18 @@ def count(exc: BaseException) -> None:
 class Run:
     """One run, and what is known about its model calls."""
 
-    __slots__ = ("_failed", "_recorder", "_recovered", "answered", "info", "last", "limited", "parent", "span")
+    __slots__ = (
+        "_around",
+        "_failed",
+        "_recorder",
+        "_recovered",
+        "answered",
+        "info",
+        "last",
+        "limited",
+        "parent",
+        "span",
+    )
 
     def __init__(self, recorder: CallRecorder, info: CallInfo) -> None:
         self._recorder = recorder
@@ -46,6 +57,7 @@ class Run:
         self.parent = RUN.get()
         self.span: Any = recorder.agent_span()
         """The span of the agent, if another instrumentation or the framework records one."""
+        self._around: Any = recorder.enclosing_span()
         if self.parent is not None and self.parent.span is None:
             self.parent.span = self.span  # the span was created after the parent began
         self.last: CallInfo | None = None
@@ -54,7 +66,8 @@ class Run:
         """Whether the last model call was counted without a failure."""
         self.limited = False
         """Whether a limit of this run was counted."""
-        self._failed = self._recovered = False
+        self._failed = False
+        self._recovered: Any = None  # the span that says that a failure is handled
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -105,10 +118,18 @@ class Run:
         Only the innermost span around the failure and the success is marked. Another failure removes the mark.
         """
         before, self._failed = self._failed, failed
-        if failed and self._recovered:
-            self._recovered = False
-            self._recorder.recovered(self.span, False)
-        elif before and not failed and not told and self.span is not None:
-            self._recovered = True
-            self._recorder.recovered(self.span, True)
-        return self._recovered and not failed
+        if failed and self._recovered is not None:
+            self._recorder.recovered(self._recovered, False)
+            self._recovered = None
+        elif before and not failed and not told:
+            self._recovered = self._enclosing()
+            if self._recovered is not None:
+                self._recorder.recovered(self._recovered, True)
+        return self._recovered is not None and not failed
+
+    def _enclosing(self) -> Any:
+        """The span of the agent. If no run around this one has one either, the application's span around the run."""
+        run: Run | None = self
+        while run is not None and run.span is None:
+            run = run.parent
+        return self.span if run is not None else self._around
