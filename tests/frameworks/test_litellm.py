@@ -420,6 +420,44 @@ def test_a_retry_that_succeeds_marks_the_span_around_the_attempts(observed, prov
     assert around.attributes["llm.error.recovered"] is True
 
 
+FALLBACKS = {ANTHROPIC: OPENAI, OPENAI: ANTHROPIC}
+"""A model whose request litellm sends itself, one that goes through an SDK, and for each the model that fails before."""
+
+
+@pytest.mark.parametrize("model", FALLBACKS)
+@pytest.mark.parametrize("finish", ["", "length"])
+async def test_a_stream_marks_the_span_around_the_attempts_when_it_has_ended_well(observed, provider, model, finish):
+    """Async only: the stream of a fallback of the sync function cannot be read without a loop."""
+    first = FALLBACKS[model]
+    word = {ANTHROPIC: "max_tokens", OPENAI: "length"}[model] if finish else ""
+    path = {ANTHROPIC: "messages", OPENAI: "completions"}[model]
+    url = provider(lambda r: streamed(model, word) if r.path.endswith(path) else error(first, 503, "x")).url
+    more = {"fallbacks": [{**given(model, url), "stream": True}]}
+    tracer = observed.tracer_provider.get_tracer("application")
+    with tracer.start_as_current_span("request") as span:
+        chunks = await litellm.acompletion(**given(first, url, stream=True, **more))
+        assert "llm.error.recovered" not in span.attributes
+        async for _ in chunks:
+            pass
+    assert observed.outcomes() == ({"error": 2} if finish else {"ok": 1, "error": 1})
+    assert span.attributes.get("llm.error.recovered") is (None if finish else True)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_a_stream_of_a_router_marks_the_span_around_the_attempts(observed, provider, asynchronous):
+    url = provider(lambda r: streamed(ANTHROPIC) if r.path.endswith("messages") else error(OPENAI, 503, "x")).url
+    ask = router(url, num_retries=0)
+
+    async def chunks() -> list[Any]:
+        return [c async for c in await ask.acompletion(model="first", messages=ASK, stream=True)]
+
+    tracer = observed.tracer_provider.get_tracer("application")
+    with tracer.start_as_current_span("request") as span:
+        asyncio.run(chunks()) if asynchronous else list(ask.completion(model="first", messages=ASK, stream=True))
+    assert observed.outcomes() == {"ok": 1, "error": 1}
+    assert span.attributes.get("llm.error.recovered") is True
+
+
 @pytest.mark.parametrize("finish", ["end_turn", "refusal"])
 def test_a_call_after_a_call_that_failed_recovers_nothing(observed, provider, finish):
     tracer = observed.tracer_provider.get_tracer("application")

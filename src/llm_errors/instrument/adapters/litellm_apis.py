@@ -12,7 +12,7 @@ from llm_errors.instrument.protocol import Adapter
 
 
 class Api(NamedTuple):
-    """A function of litellm that is a model call. The name of its async twin begins with `a`."""
+    """A function of litellm that is a model call. If `twin` is empty, the name of its async twin begins with `a`."""
 
     module: str
     name: str
@@ -20,6 +20,14 @@ class Api(NamedTuple):
     reader: Reader
     model: int = 0
     """The position of the argument `model`."""
+    twin: str = ""
+    streams: bool = False
+    """Whether it always returns a stream."""
+
+    @property
+    def awaited(self) -> str:
+        """The name of the async twin."""
+        return self.twin or f"a{self.name}"
 
 
 APIS = (
@@ -33,7 +41,7 @@ APIS = (
     Api("litellm.responses.main", "responses", "chat", results.RESPONSES, model=1),
     Api("litellm.rerank_api.main", "rerank", "rerank", results.MODERATIONS),
 )
-BY_NAME = {name: api for api in APIS for name in (api.name, f"a{api.name}")}
+BY_NAME = {name: api for api in APIS for name in (api.name, api.awaited)}
 
 
 def info_of(adapter: Adapter, api: Api, record: Any, model: str, stream: bool, url: str) -> CallInfo:

@@ -4,20 +4,21 @@ This module has more than 120 lines because the class decides for each end of a 
 stream, a failure, or a response that it could not read.
 """
 
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract import causes, exceptions, results
-from llm_errors.extract.answer import Answer
+from llm_errors.extract.answer import Answer, Chunks
 from llm_errors.extract.fields import field, text
 from llm_errors.extract.native_finish import RewrittenChunks, judged
 from llm_errors.instrument.adapters.litellm_apis import BY_NAME, Api, info_of
+from llm_errors.instrument.adapters.litellm_passed_on import PASSED_ON, EventBytes, followed
 from llm_errors.instrument.adapters.litellm_requests import Requests
 from llm_errors.instrument.adapters.litellm_streams import FOLLOWED, FollowedStream
-from llm_errors.instrument.finalizers import FINALIZER, Process
+from llm_errors.instrument.finalizers import FINALIZER, Process, StreamFinalizer
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.nested import NESTED, reset
 from llm_errors.instrument.protocol import Function
@@ -50,7 +51,7 @@ class ModelCall:
         asynchronous = edge.target.attribute != api.name
         self._observed, self._api, self._generation = edge, api, Process.generation
         self._model = text(kwargs.get("model") or (args[api.model] if len(args) > api.model else ""), 256)
-        self._record, self._stream = kwargs.get("litellm_logging_obj"), bool(kwargs.get("stream"))
+        self._record, self._stream = kwargs.get("litellm_logging_obj"), api.streams or bool(kwargs.get("stream"))
         self._replaces = _follows_a_failure(self._record, kwargs)
         if self._record is not None:
             vars(self._record).setdefault(BEGUN, False)
@@ -65,38 +66,41 @@ class ModelCall:
             return None
         return cls(edge, BY_NAME[name], args, kwargs)
 
-    def returned(self, result: Any) -> None:
-        """The function returned an answer, a stream, or a coroutine that its async twin awaits.
+    def returned(self, result: Any) -> Any:
+        """The function returned an answer, a stream, or a coroutine that its async twin awaits. Returns what the caller gets.
 
         If an SDK was called, its adapter has reported the call. If an earlier attempt failed, the span around both attempts
-        is marked as recovered.
+        is marked as recovered when this one has succeeded. A stream may still fail.
         """
         if isinstance(result, Coroutine):
-            return
-        failed = self.requests.failed if self.requests.began else self._report(result)
-        recorder = self._observed.recorder
-        # A stream may still fail, so it does not recover anything yet.
-        span = recorder.enclosing_span() if self._replaces and not failed and not self._stream else None
-        if span is not None:
-            recorder.recovered(span, True)
+            return result
+        if self._replaces:
+            self.requests.replaces(self._observed.recorder)
+        if self.requests.began:
+            self.requests.handled(self._stream)
+            return result
+        token = NESTED.set(self.requests)  # so that the requests learn how this call ends
+        try:
+            call = self._late()
+        finally:
+            reset(token)
+        return result if call is None else self._report(call, result)
 
-    def _report(self, result: Any) -> bool:
-        """Report what litellm itself received, and return whether it is a failure."""
-        call, failed = self._late(), False
-        if call is None:
-            return failed
+    def _report(self, call: Invocation, result: Any) -> Any:
+        """Report what litellm itself received."""
         try:
             if not FOLLOWED.isdisjoint(c.__name__ for c in type(result).__mro__):
                 self._follow(call, result)
+            elif isinstance(result, AsyncGenerator):
+                self.requests.response = None
+                return followed(call, result, self._chunks(call), StreamFinalizer(call))
             elif hasattr(result, "__next__") or hasattr(result, "__anext__"):
                 call.settle(Answer())  # a stream of an unknown class: only its beginning is observed
             else:
-                answer = self._answer(result, call.info.dialect)
-                failed = answer.suspicion is not None
-                call.settle(answer)
+                call.settle(self._answer(result, call.info.dialect))
         finally:
             call.leave()
-        return failed
+        return result
 
     def failed(self, exc: BaseException) -> None:
         """The function raised. If an SDK call failed before, it has reported the failure."""
@@ -132,14 +136,16 @@ class ModelCall:
         return self._api.reader.whole(result)
 
     def _follow(self, call: Invocation, stream: Any) -> None:
-        requests = self.requests
-        requests.response = None
-        chunks = self._api.reader.chunks()
-        if self._api.reader is results.CHAT:
-            chunks = RewrittenChunks(chunks, lambda: requests.native, call.info.dialect)
-        call.expect(chunks)
+        self.requests.response = None
+        call.expect(self._chunks(call))
         call.finalizer_number += 1
-        vars(stream)[FINALIZER] = FollowedStream(call, requests)
+        vars(stream)[FINALIZER] = FollowedStream(call, self.requests)
+
+    def _chunks(self, call: Invocation) -> Chunks:
+        requests, chunks = self.requests, self._api.reader.chunks()
+        if self._api.reader is results.CHAT:
+            return RewrittenChunks(chunks, lambda: requests.native, call.info.dialect)
+        return EventBytes(chunks) if self._api.reader in PASSED_ON else chunks
 
     def _unusable(self, exc: BaseException, dialect: str) -> Evidence | None:
         """Evidence from a successful response that litellm could not convert into an answer. None for any other failure."""
@@ -173,8 +179,7 @@ def model_call(edge: Edge, original: Function) -> Function:
             quietly("failed", None, call.failed, exc)
             raise
         reset(token)
-        quietly("returned", None, call.returned, result)
-        return result
+        return quietly("returned", result, call.returned, result)
 
     return wrapper
 
@@ -194,7 +199,6 @@ def model_call_async(edge: Edge, original: Function) -> Function:
             quietly("failed", None, call.failed, exc)
             raise
         reset(token)
-        quietly("returned", None, call.returned, result)
-        return result
+        return quietly("returned", result, call.returned, result)
 
     return wrapper

@@ -1,9 +1,11 @@
 """What happens inside one call of litellm: nested SDK calls, and the HTTP requests that litellm sends itself."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from llm_errors import providers
-from llm_errors.call import CallInfo
+from llm_errors.call import CallInfo, CallRecorder
 from llm_errors.extract import exceptions
 from llm_errors.extract.fields import text
 from llm_errors.extract.native_finish import NativeFinish
@@ -18,7 +20,7 @@ from llm_errors.safety import quietly
 class Requests(NestedCalls):
     """The SDK calls and HTTP requests inside one call of litellm."""
 
-    __slots__ = ("_record", "entered", "native", "response", "twin", "url")
+    __slots__ = ("_marking", "_record", "entered", "native", "response", "twin", "url")
 
     def __init__(self, twin: str, record: Any) -> None:
         super().__init__()
@@ -28,6 +30,29 @@ class Requests(NestedCalls):
         self.url = ""
         self.response: Any = None
         self.native: NativeFinish | None = None
+        self._marking: Callable[[bool], None] | None = None
+
+    def replaces(self, recorder: CallRecorder) -> None:
+        """An earlier attempt failed. When this one has succeeded, the span that is current now is marked as recovered."""
+        span = recorder.enclosing_span()
+        if span is not None:
+            self._marking = partial(recorder.recovered, span)
+
+    def handled(self, streams: bool) -> None:
+        """An SDK has returned. A whole answer has ended, a stream has not."""
+        if not streams and not self.failed:
+            self._mark()
+
+    def ended(self, failed: bool) -> None:
+        """A call has ended. If it is a stream, its last chunk has been read."""
+        super().ended(failed)
+        if not failed:
+            self._mark()
+
+    def _mark(self) -> None:
+        marking, self._marking = self._marking, None
+        if marking is not None:
+            marking(True)
 
     def enters(self, name: str) -> bool:
         """Whether a function that begins is the twin of this call. A second one is a separate call."""
