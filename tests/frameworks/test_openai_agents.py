@@ -184,6 +184,33 @@ async def test_an_output_guardrail_is_a_blocked_answer(observed, provider, go, r
     assert counts(observed) == expected(ok=1, runs=1, OUTPUT_BLOCKED__guardrail=1)
 
 
+def guarded(kind: str) -> Any:
+    """A tool whose guardrail ends the run."""
+
+    def refuse(_: Any) -> Any:
+        return agents.ToolGuardrailFunctionOutput.raise_exception()
+
+    if kind == "input":
+        return agents.function_tool(lambda: "pong", name_override="ping", tool_input_guardrails=[
+            agents.ToolInputGuardrail(refuse)])  # fmt: skip
+    return agents.function_tool(lambda: "pong", name_override="ping", tool_output_guardrails=[
+        agents.ToolOutputGuardrail(refuse)])  # fmt: skip
+
+
+TOOL_GUARDRAILS = {"input": "OUTPUT_BLOCKED__guardrail", "output": "PROMPT_BLOCKED__guardrail"}
+"""What the model gives to a tool is its output; what a tool returns is part of the next prompt."""
+
+
+@pytest.mark.parametrize(("go", "reply"), [(run, tool_call()), (stream, streamed_tool_call())])
+@pytest.mark.parametrize("kind", TOOL_GUARDRAILS)
+async def test_a_guardrail_of_a_tool_is_counted_once(observed, provider, go, reply, kind):
+    helper = agent(provider([reply]).url)
+    helper.tools = [guarded(kind)]
+    raised = await go(helper)
+    assert type(raised).__name__ == f"Tool{kind.capitalize()}GuardrailTripwireTriggered"
+    assert counts(observed) == expected(ok=1, runs=1, **{TOOL_GUARDRAILS[kind]: 1})
+
+
 # --- answers that the framework cannot use ---
 
 
