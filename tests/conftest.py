@@ -85,7 +85,7 @@ LACKS: dict[str, tuple[str, ...]] = {
     "middle": (*_not_in("middle"), *_OLD),
     "oldest": (*_not_in("oldest"), *_OLD),
     "adk": _not_in("adk"),
-    "frameworks": ("instructor", "crewai", "strands", "litellm"),
+    "frameworks": ("instructor", "crewai", "strands", "llama_index"),
     "frameworks-openai2": (
         *("agents", "claude_agent_sdk", "langchain_openai", "pydantic_ai", "smolagents", "haystack", "agno"),
         *("autogen_agentchat", "semantic_kernel", "dspy", "litellm"),

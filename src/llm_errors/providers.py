@@ -187,6 +187,8 @@ SDKS: Final[tuple[Sdk, ...]] = (
     # litellm converts every answer and every error to the openai dialect. The provider differs from call to call.
     Sdk("litellm", "litellm", ">=1.75,<2", "litellm", "openai", "litellm", "other"),
     Sdk("xai", "xai-sdk", ">=1.4,<2", "xai_sdk", "xai", "xai", "x_ai"),
+    # dspy calls models through litellm, or with an engine of its own.
+    Sdk("dspy", "dspy", ">=3.4,<4", "dspy._vendor.lm15", "openai", "dspy_engine", "other"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
 
@@ -204,6 +206,7 @@ FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("autogen", "autogen-agentchat", ">=0.7,<1", "autogen_agentchat", "", "framework", "other"),
     Sdk("semantic-kernel", "semantic-kernel", ">=1.44,<2", "semantic_kernel", "", "framework", "other"),
     Sdk("dspy", "dspy", ">=3.4,<4", "dspy", "", "framework", "other"),
+    Sdk("llama-index", "llama-index-core", ">=0.13,<1", "llama_index.core", "", "framework", "other"),
     Sdk("crewai", "crewai", ">=1.15,<2", "crewai", "", "framework", "other"),
     Sdk("strands", "strands-agents", ">=1.62,<2", "strands", "", "framework", "other"),
 )  # fmt: skip

@@ -161,6 +161,11 @@ _OWN = (
         (_CHAT,),
         {"OpenAIError": _ROOT, "ModelNotMappedError": "of a look-up in the table of prices"},
     ),
+    Vocabulary(
+        "dspy",
+        ("dspy._vendor.lm15.errors", "dspy._vendor.lm15.transports._exceptions", "dspy.utils.exceptions"),
+        beside={"DSPyError": _ROOT, "LMError": _ROOT, "LM15Error": _ROOT},
+    ),
     Vocabulary("google-adk", ("google.adk.errors.*", "google.adk.agents.invocation_context")),
 )
 _LONG_TAIL = (

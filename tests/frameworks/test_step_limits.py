@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from llm_errors.testing import replies
 from llm_errors.testing.provider import Reply
-from tests.frameworks.wire import ANSWER, BUSY, DOWN, MODEL, counts, expected, streamed_tool_call, tool_call
+from tests.frameworks.wire import ANSWER, BUSY, DOWN, MODEL, STREAM, counts, expected, streamed_tool_call, tool_call
 
 LABELS = ("gen_ai.provider.name", "gen_ai.request.model", "gen_ai.operation.name")
 
@@ -262,12 +263,90 @@ async def test_the_turns_of_strands_are_counted_once(observed, provider):
     assert counts(observed) == expected(ok=2, runs=1, CALL_BUDGET__max_turns=1)
 
 
+async def test_structured_output_that_strands_never_gets_is_one_error_of_the_last_call(observed, provider):
+    """It forces the model to call the tool of the schema once; the model answers with words again."""
+    pytest.importorskip("strands")
+    from pydantic import BaseModel
+
+    class Total(BaseModel):
+        total: int
+
+    with pytest.raises(Exception) as raised:
+        await strand(provider([STREAM]).url).invoke_async("hi", structured_output_model=Total)
+    assert type(raised.value).__name__ == "StructuredOutputException"
+    assert counts(observed) == expected(ok=2, TOOL_PROTOCOL__schema_mismatch=1)
+    assert observed.counts("llm_errors_total", "gen_ai.operation.name") == {"chat": 1}
+
+
+# --- llama-index ---
+
+
+def llama(url: str, **options: Any) -> Any:
+    module = pytest.importorskip("llama_index.llms.openai")
+    return module.OpenAI(model="gpt-4o-mini", api_base=f"{url}/v1", api_key="k", max_retries=0, timeout=120, **options)
+
+
+def llama_agent(url: str, kind: str = "FunctionAgent", **options: Any) -> Any:
+    pytest.importorskip("llama_index.llms.openai")
+    from llama_index.core.agent import workflow
+
+    return getattr(workflow, kind)(tools=[ping], llm=llama(url), streaming=False, **options)
+
+
+def alone(url: str, **options: Any) -> Any:
+    return llama_agent(url, **options)
+
+
+def in_a_workflow(url: str, **options: Any) -> Any:
+    one = llama_agent(url)
+    from llama_index.core.agent.workflow import AgentWorkflow
+
+    return AgentWorkflow([one], **options)
+
+
+each_workflow = pytest.mark.parametrize("make", [alone, in_a_workflow])
+
+
+@each_workflow
+async def test_an_agent_of_llama_index_that_finishes_reaches_no_limit(observed, provider, make):
+    await make(provider([tool_call(), ANSWER]).url).run("hi", max_iterations=5)
+    assert counts(observed) == expected(ok=2)
+
+
+@each_workflow
+async def test_the_iterations_of_llama_index_are_counted_once(observed, provider, make):
+    with pytest.raises(Exception, match="Max iterations of 2 reached"):
+        await make(provider([tool_call()]).url).run("hi", max_iterations=2)
+    assert counts(observed) == expected(ok=2, runs=1, CALL_BUDGET__max_turns=1)
+    assert observed.counts("llm_errors_total", *LABELS) == {("openai", "gpt-4o-mini", "invoke_agent"): 1}
+
+
+@each_workflow
+async def test_the_iterations_of_llama_index_are_counted_if_a_last_call_ends_the_run(observed, provider, make):
+    script = [tool_call(), tool_call(), ANSWER]
+    await make(provider(script).url).run("hi", max_iterations=2, early_stopping_method="generate")
+    assert counts(observed) == expected(ok=3, runs=1, CALL_BUDGET__max_turns=1)
+
+
+async def test_the_iterations_of_a_react_agent_of_llama_index_are_counted_once(observed, provider):
+    thought = replies.openai_answer("Thought: I need a tool.\nAction: ping\nAction Input: {}")
+    with pytest.raises(Exception, match="Max iterations of 2 reached"):
+        await llama_agent(provider([thought]).url, "ReActAgent").run("hi", max_iterations=2)
+    assert counts(observed) == expected(ok=2, runs=1, CALL_BUDGET__max_turns=1)
+
+
+async def test_what_the_sdk_raises_below_llama_index_is_counted_once(observed, provider):
+    with pytest.raises(Exception, match="Rate limit"):
+        await alone(provider([BUSY]).url).run("hi")
+    assert counts(observed) == expected(failed=1, RATE_LIMITED__requests=1)
+
+
 # --- dspy ---
 
 
 @pytest.fixture
 def lm(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A model of dspy over litellm, or over dspy's own HTTP client, which is not observed."""
+    """A model of dspy over litellm, or over dspy's own HTTP client."""
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     dspy = pytest.importorskip("dspy")
 
@@ -288,16 +367,12 @@ def predict(model: Any, signature: str) -> Any:
         return raised
 
 
-def test_an_answer_that_dspy_cannot_parse_is_one_error_of_the_last_call(observed, provider, lm):
-    raised = predict(lm(provider([ANSWER]).url), "question -> total: int")
+@pytest.mark.parametrize("engine", ["litellm", "lm15"])
+def test_an_answer_that_dspy_cannot_parse_is_one_error_of_the_last_call(observed, provider, lm, engine):
+    raised = predict(lm(provider([ANSWER]).url, engine), "question -> total: int")
     assert type(raised).__name__ == "AdapterParseError"
     calls = observed.outcomes()["ok"]
     assert counts(observed) == expected(ok=calls, TOOL_PROTOCOL__schema_mismatch=1)
-
-
-def test_an_answer_that_dspy_cannot_parse_counts_with_its_run_if_no_call_is_observed(observed, provider, lm):
-    predict(lm(provider([ANSWER]).url, "lm15"), "question -> total: int")
-    assert counts(observed) == expected(runs=1, TOOL_PROTOCOL__schema_mismatch=1)
 
 
 def test_what_the_sdk_raises_below_dspy_is_counted_once(observed, provider, lm):

@@ -218,7 +218,8 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
     if callable(code):  # grpc: code() gives an enumeration member
         code = field(_called(exc, "code"), "name")
     of_grpc = field(field(exc, "grpc_status_code"), "name")  # google.api_core
-    found = (printable(text(value, 64)) for value in (code, field(exc, "type"), field(exc, "status"), of_grpc))
+    own = field(exc, "provider_code")  # dspy, whose own code is one for all providers
+    found = (printable(text(value, 64)) for value in (own, code, field(exc, "type"), field(exc, "status"), of_grpc))
     return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal() and c not in bodies.NO_CODES))
 
 

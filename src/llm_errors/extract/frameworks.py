@@ -11,16 +11,17 @@ from llm_errors.extract.claude_agent import MessagesOfQuery
 from llm_errors.extract.fields import field
 
 _LIMIT: Final = 400
-_SAID: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+SAID: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "ModelBehaviorError": ((" not found in agent ", "unknown_tool"),),
     "UsageLimitExceeded": (("request_limit", "call_limit"), ("tool_calls_limit", "other_limit")),
+    "WorkflowRuntimeError": (("Max iterations of ", "turn_limit"),),
 }
 """Class -> phrases in its text, each with a fact. Each of these classes is used for several limits or unusable answers."""
 
 
 def facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     """The facts in the text of an exception with these class names."""
-    phrases = _SAID.get(names[0].rpartition(".")[2], ()) if names else ()
+    phrases = SAID.get(names[0].rpartition(".")[2], ()) if names else ()
     said = str(exc)[:_LIMIT] if phrases else ""
     return frozenset(fact for words, fact in phrases if words in said)
 

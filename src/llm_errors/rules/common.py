@@ -105,28 +105,33 @@ EXCEPTIONS: Final = (
         "timeout.connect.named",
         E.TIMEOUT,
         "connect",
-        "httpx.ConnectTimeout httpcore.ConnectTimeout requests.ConnectTimeout urllib3.ConnectTimeoutError",
+        "httpx.ConnectTimeout httpcore.ConnectTimeout requests.ConnectTimeout urllib3.ConnectTimeoutError dspy.ConnectTimeout",
         2,
     ),
     _exception(
         "timeout.read.named",
         E.TIMEOUT,
         "read",
-        "httpx.ReadTimeout httpcore.ReadTimeout requests.ReadTimeout urllib3.ReadTimeoutError",
+        "httpx.ReadTimeout httpcore.ReadTimeout requests.ReadTimeout urllib3.ReadTimeoutError dspy.ReadTimeout",
         2,
     ),
-    _exception("timeout.write", E.TIMEOUT, "write", "httpx.WriteTimeout httpcore.WriteTimeout", 2),
+    _exception("timeout.write", E.TIMEOUT, "write", "httpx.WriteTimeout httpcore.WriteTimeout dspy.WriteTimeout", 2),
     _exception("timeout.pool", E.TIMEOUT, "pool", "httpx.PoolTimeout httpcore.PoolTimeout urllib3.EmptyPoolError", 2),
     _exception(
         "disconnected.named",
         E.TRANSPORT,
         "disconnected",
         "httpx.RemoteProtocolError httpcore.RemoteProtocolError h11.RemoteProtocolError httpx.ReadError httpcore.ReadError"
-        " httpx.WriteError httpcore.WriteError httpx.CloseError requests.ChunkedEncodingError urllib3.ProtocolError",
+        " httpx.WriteError httpcore.WriteError httpx.CloseError requests.ChunkedEncodingError urllib3.ProtocolError"
+        " dspy.ReadError dspy.WriteError dspy.ProtocolError",
         2,
     ),
     _exception(
-        "connect", E.TRANSPORT, "other", "httpx.ConnectError httpcore.ConnectError urllib3.NewConnectionError", 2
+        "connect",
+        E.TRANSPORT,
+        "other",
+        "httpx.ConnectError httpcore.ConnectError urllib3.NewConnectionError dspy.ConnectError",
+        2,
     ),
     _exception(
         "protocol",
@@ -149,7 +154,7 @@ EXCEPTIONS: Final = (
         E.TRANSPORT,
         "other",
         "httpx.TransportError httpx.NetworkError httpcore.NetworkError builtins.ConnectionError requests.ConnectionError"
-        " urllib3.HTTPError aiohttp.ClientConnectionError google.auth.TransportError",
+        " urllib3.HTTPError aiohttp.ClientConnectionError google.auth.TransportError dspy.TransportError dspy.LMTransportError",
         1,
     ),
     _parsing("body.json", E.UNKNOWN, "unexpected_body", "json.JSONDecodeError httpx.DecodingError"),

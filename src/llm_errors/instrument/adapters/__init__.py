@@ -8,6 +8,7 @@ from llm_errors.instrument.adapters.botocore import Botocore
 from llm_errors.instrument.adapters.claude_agent import ClaudeAgent
 from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.dashscope import Dashscope
+from llm_errors.instrument.adapters.dspy_engine import DspyEngine
 from llm_errors.instrument.adapters.fern import Fern
 from llm_errors.instrument.adapters.frameworks import Framework
 from llm_errors.instrument.adapters.gapic import Gapic
@@ -50,6 +51,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "dashscope": Dashscope,
     "litellm": LiteLlm,
     "claude_agent": ClaudeAgent,
+    "dspy_engine": DspyEngine,
     "xai": XaiSdk,
     "gapic": Gapic,
     "watsonx": Watsonx,

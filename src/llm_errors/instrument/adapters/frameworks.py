@@ -197,6 +197,15 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("dspy.predict.react:ReAct.forward", run, in_band=_iterations_of_dspy),
         _row("dspy.predict.react:ReAct.aforward", async_run, in_band=_iterations_of_dspy),
     ),
+    "llama-index": (
+        # An agent alone, and several agents of one workflow. Their steps run in tasks that the workflow's start creates.
+        *(row for where in ("base_agent:BaseWorkflowAgent", "multi_agent_workflow:AgentWorkflow") for row in (
+            _row(f"llama_index.core.agent.workflow.{where}.run", run),
+            _row(f"llama_index.core.agent.workflow.{where}.parse_agent_output", async_check, "WorkflowRuntimeError"),
+            _row(f"llama_index.core.agent.workflow.{where}._generate_early_stopping_response", async_check,
+                 in_band=_always("turn_limit"), optional=True),
+        )),
+    ),
     "crewai": (
         _row("crewai.crew:Crew.kickoff", run),
         _row("crewai.crew:Crew.akickoff", async_run),
@@ -242,7 +251,7 @@ class Framework(Adapter):
 
 def _model_of(agent: Any) -> str:
     """The name of an agent's model: the attribute `model`, or the name that the model object has."""
-    model = field(agent, "model")
+    model = field(agent, "model", "llm")
     return text(model, 256) if isinstance(model, str) else text(field(model, "model", "model_name", "model_id"), 256)
 
 

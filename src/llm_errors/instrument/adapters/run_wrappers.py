@@ -170,14 +170,15 @@ def _raised(edge: Edge, exc: Exception) -> None:
     failed(edge, _of_context(edge), exc)
 
 
+def _returned(edge: Edge, args: tuple[Any, ...], result: Any) -> None:
+    shows = isinstance(edge.target, Watched) and edge.target.in_band is not None
+    run = _of_context(edge) if shows else None
+    if run is not None:
+        looked(edge, run, args, result)
+
+
 def check(edge: Edge, original: Function) -> Function:
     """The wrapper of a function inside a run that raises one of the exceptions, or returns a result that shows a limit."""
-
-    def returned(args: tuple[Any, ...], result: Any) -> None:
-        shows = isinstance(edge.target, Watched) and edge.target.in_band is not None
-        run = _of_context(edge) if shows else None
-        if run is not None:
-            looked(edge, run, args, result)
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -185,21 +186,23 @@ def check(edge: Edge, original: Function) -> Function:
         except Exception as exc:
             quietly("failed", None, _raised, edge, exc)
             raise
-        quietly("returned", None, returned, args, result)
+        quietly("returned", None, _returned, edge, args, result)
         return result
 
     return wrapper
 
 
 def async_check(edge: Edge, original: Function) -> Function:
-    """The same for a coroutine function that raises."""
+    """The same for a coroutine function."""
 
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            return await original(*args, **kwargs)
+            result = await original(*args, **kwargs)
         except Exception as exc:
             quietly("failed", None, _raised, edge, exc)
             raise
+        quietly("returned", None, _returned, edge, args, result)
+        return result
 
     return wrapper
 
