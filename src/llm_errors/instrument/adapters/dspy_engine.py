@@ -3,26 +3,24 @@
 What they received is read instead of their objects, which know five finish reasons for all providers.
 """
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, results
-from llm_errors.extract.answer import Answer, Chunks, Reader
+from llm_errors.extract.answer import Reader
 from llm_errors.extract.fields import field, number, text
-from llm_errors.extract.tgi import LinesReader
+from llm_errors.instrument.adapters.dspy_events import Events, events, events_async
 from llm_errors.instrument.adapters.generators import stepping
 from llm_errors.instrument.adapters.methods import Method, Methods
-from llm_errors.instrument.adapters.received import OfReceived, Received
+from llm_errors.instrument.adapters.received import Received
 from llm_errors.instrument.adapters.unusual import refusal
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import ACTIVE, Invocation
-from llm_errors.instrument.protocol import Function, Kind, Target
-from llm_errors.instrument.wrappers import Edge
+from llm_errors.instrument.protocol import Kind, Target
 from llm_errors.providers import provider, provider_of_host
-from llm_errors.safety import quietly
 
 _SYNC = ("dspy._vendor.lm15.providers.base", "BaseProviderLM")
 _ASYNC = ("dspy._vendor.lm15.providers.async_base", "AsyncBaseProviderLM")
@@ -36,53 +34,6 @@ _FAILED = 400
 """The lowest HTTP status of an error."""
 
 
-class Events:
-    """The reader of one call: of the body that was received, or of the events of a stream as they were received.
-
-    Readers of one kind are equal, because descriptions of calls are compared.
-    """
-
-    __slots__ = ("_body", "_kind", "_lines")
-
-    def __init__(self, reader: Reader, dialect: str) -> None:
-        self._kind = reader
-        self._body = OfReceived(reader, dialect)
-        self._lines = LinesReader(reader).chunks()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Events and other._kind is self._kind
-
-    def __hash__(self) -> int:
-        return hash((Events, id(self._kind)))
-
-    def event(self, event: Any) -> None:
-        """An event arrived."""
-        self._lines.chunk(f"data:{field(event, 'data') or ''}")
-
-    def whole(self, result: Any) -> Answer:
-        """Read the body. If the engine used a stream, it has ended that itself, at a word that the caller named."""
-        if type(result) is Received:
-            return self._body.whole(result)
-        answer = self._lines.end()
-        return answer._replace(suspicion=None) if answer.suspicion and "no_end" in answer.suspicion.facts else answer
-
-    def chunks(self) -> Chunks:
-        """The state of the stream, which the events have changed already."""
-        return self
-
-    @property
-    def done(self) -> bool:
-        """Whether the terminal event was received."""
-        return self._lines.done
-
-    def chunk(self, chunk: Any) -> None:
-        """An object of the engine says nothing that its event did not."""
-
-    def end(self) -> Answer:
-        """The answer after the last event."""
-        return self._lines.end()
-
-
 @dataclass(slots=True)
 class _Response:
     """A response of the engine, with the fields that those of HTTP libraries have."""
@@ -90,50 +41,6 @@ class _Response:
     status_code: int
     headers: dict[str, str]
     _content: bytes
-
-
-def _read(call: Invocation, event: Any) -> None:
-    reader = call.info.reader
-    if isinstance(reader, Events):
-        reader.event(event)
-
-
-def _running(edge: Edge) -> Invocation | None:
-    """The call for which a stream of events is opened. Its code runs only now, not at every event."""
-    call = ACTIVE.get()
-    return call if call is not None and call.adapter is edge.adapter and edge.patcher.active else None
-
-
-def _events(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function that splits a body into events."""
-
-    def observed(call: Invocation, events: Iterator[Any]) -> Iterator[Any]:
-        for event in events:
-            quietly("chunk", None, _read, call, event)
-            yield event
-
-    def wrapper(*args: Any, **kwargs: Any) -> Iterator[Any]:
-        call = _running(edge)
-        events = original(*args, **kwargs)
-        return events if call is None else observed(call, events)
-
-    return wrapper
-
-
-def _events_async(edge: Edge, original: Function) -> Function:
-    """The same for an async generator function."""
-
-    async def observed(call: Invocation, events: Any) -> AsyncIterator[Any]:
-        async for event in events:
-            quietly("chunk", None, _read, call, event)
-            yield event
-
-    def wrapper(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        call = _running(edge)
-        events = original(*args, **kwargs)
-        return events if call is None else observed(call, events)
-
-    return wrapper
 
 
 class DspyEngine(Methods):
@@ -154,8 +61,8 @@ class DspyEngine(Methods):
         Target(*_ASYNC, "_send", Kind.ASYNC_ATTEMPT),
         Target(*_SYNC, "stream", refusal),
         Target("dspy.clients.engines.lm15_engine", "_Routing", "_target", refusal, optional=True),
-        Target(_SYNC[0], "", "parse_sse", _events, lost="finish reasons of streams will not be read"),
-        Target(_ASYNC[0], "", "aparse_sse", _events_async, lost="finish reasons of streams will not be read"),
+        Target(_SYNC[0], "", "parse_sse", events, lost="finish reasons of streams will not be read"),
+        Target(_ASYNC[0], "", "aparse_sse", events_async, lost="finish reasons of streams will not be read"),
     )
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:

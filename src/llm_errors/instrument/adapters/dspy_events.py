@@ -1,0 +1,104 @@
+"""What dspy's own engine receives for one call: a body, or the events of a stream, before it makes its objects of them."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from llm_errors.extract.answer import Answer, Chunks, Reader
+from llm_errors.extract.fields import field
+from llm_errors.extract.tgi import LinesReader
+from llm_errors.instrument.adapters.received import OfReceived, Received
+from llm_errors.instrument.invocation import ACTIVE, Invocation
+from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.wrappers import Edge
+from llm_errors.safety import quietly
+
+
+class Events:
+    """The reader of one call: of the body that was received, or of the events of a stream as they were received.
+
+    Readers of one kind are equal, because descriptions of calls are compared.
+    """
+
+    __slots__ = ("_body", "_kind", "_lines")
+
+    def __init__(self, reader: Reader, dialect: str) -> None:
+        self._kind = reader
+        self._body = OfReceived(reader, dialect)
+        self._lines = LinesReader(reader).chunks()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Events and other._kind is self._kind
+
+    def __hash__(self) -> int:
+        return hash((Events, id(self._kind)))
+
+    def event(self, event: Any) -> None:
+        """An event arrived."""
+        self._lines.chunk(f"data:{field(event, 'data') or ''}")
+
+    def whole(self, result: Any) -> Answer:
+        """Read the body. If the engine used a stream, it has ended that itself, at a word that the caller named."""
+        if type(result) is Received:
+            return self._body.whole(result)
+        answer = self._lines.end()
+        return answer._replace(suspicion=None) if answer.suspicion and "no_end" in answer.suspicion.facts else answer
+
+    def chunks(self) -> Chunks:
+        """The state of the stream, which the events have changed already."""
+        return self
+
+    @property
+    def done(self) -> bool:
+        """Whether the terminal event was received."""
+        return self._lines.done
+
+    def chunk(self, chunk: Any) -> None:
+        """An object of the engine says nothing that its event did not."""
+
+    def end(self) -> Answer:
+        """The answer after the last event."""
+        return self._lines.end()
+
+
+def _read(call: Invocation, event: Any) -> None:
+    reader = call.info.reader
+    if isinstance(reader, Events):
+        reader.event(event)
+
+
+def _running(edge: Edge) -> Invocation | None:
+    """The call for which a stream of events is opened. Its code runs only now, not at every event."""
+    call = ACTIVE.get()
+    return call if call is not None and call.adapter is edge.adapter and edge.patcher.active else None
+
+
+def events(edge: Edge, original: Function) -> Function:
+    """The wrapper of the function that splits a body into events."""
+
+    def observed(call: Invocation, parts: Iterator[Any]) -> Iterator[Any]:
+        for event in parts:
+            quietly("chunk", None, _read, call, event)
+            yield event
+
+    def wrapper(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        call = _running(edge)
+        parts = original(*args, **kwargs)
+        return parts if call is None else observed(call, parts)
+
+    return wrapper
+
+
+def events_async(edge: Edge, original: Function) -> Function:
+    """The same for an async generator function."""
+
+    async def observed(call: Invocation, parts: Any) -> AsyncIterator[Any]:
+        async for event in parts:
+            quietly("chunk", None, _read, call, event)
+            yield event
+
+    def wrapper(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        call = _running(edge)
+        parts = original(*args, **kwargs)
+        return parts if call is None else observed(call, parts)
+
+    return wrapper
