@@ -14,7 +14,7 @@ DEFAULT_BACKOFF: Final = 30.0
 
 @dataclass(frozen=True)
 class Client:
-    """A client class that is patched: the topmost concrete class, and the sync one if there is an async twin.
+    """A client class to patch: the topmost concrete class. If it has an async twin, the synchronous class is named.
 
     `provider` is set if the class always talks to one provider; otherwise the host decides.
     """

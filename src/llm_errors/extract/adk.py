@@ -17,7 +17,7 @@ from llm_errors.extract.google import FINISH_REASONS
 DIALECT = "google"
 NATURAL = frozenset(("STOP", ""))
 EMPTY_CODES = frozenset(("MODEL_RETURNED_NO_CONTENT", "STOP", ""))
-"""Error codes with which releases of ADK report an empty answer. The empty string means no code."""
+"""The error codes for an empty answer in different releases of ADK. The empty string means that there is no code."""
 _UNKNOWN, _NO_CANDIDATE = "UNKNOWN_ERROR", "Unknown error."
 """The message of ADK 1 for an answer without a candidate. With another message it is an error."""
 BLOCKS = frozenset(("SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK"))
@@ -36,7 +36,7 @@ _BESIDE = (
     *("grounding_metadata", "groundingMetadata", "input_transcription", "inputTranscription"),
     *("output_transcription", "outputTranscription"),
 )
-"""Fields with which a response is an answer even without content."""
+"""Fields that make a response an answer, even if it has no content."""
 _OTHERS = ("choices", "candidates")
 _GEMINI = "gcp.gemini"
 _RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publishers", "tunedmodels"))

@@ -18,7 +18,7 @@ _PAIRS = {
 _SYMMETRIC = "'\"`"
 _MARKS = {opener: re.compile("[" + re.escape(opener + closers) + "]") for opener, closers in _PAIRS.items()}
 _CANDIDATES = 16
-"""The number of quotation marks that are tried as the end of a quotation, before the last one of the text is used.
+"""The number of quotation marks that are tried as the end of a quotation. If none fits, the last one of the text is used.
 """
 _OPENING = re.compile("[" + re.escape("".join(_PAIRS)) + "]")
 _HARMLESS = re.compile(

@@ -16,7 +16,7 @@ SONNET, RETIRED = "claude-sonnet-5", "gpt-4-32k"
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault from `stage.FAULTS`, the number of tickets, and the number of attempts of each that it affects."""
+    """A fault from `stage.FAULTS`: the number of tickets with the fault, and of their attempts that fail."""
 
     name: str
     tickets: int
