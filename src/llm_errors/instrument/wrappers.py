@@ -312,6 +312,26 @@ def _async_part(edge: Edge, original: Function) -> Function:
     return wrapper
 
 
+def before(original: Function, place: str, step: Callable[..., object], *given: Any) -> Function:
+    """A wrapper that calls `step(*given, args, kwargs)` before the original function."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly(place, None, step, *given, args, kwargs)
+        return original(*args, **kwargs)
+
+    return wrapper
+
+
+def before_async(original: Function, place: str, step: Callable[..., object], *given: Any) -> Function:
+    """The same for a coroutine function."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        quietly(place, None, step, *given, args, kwargs)
+        return await original(*args, **kwargs)
+
+    return wrapper
+
+
 WRAPPERS: dict[Kind, Callable[[Edge, Function], Function]] = {
     Kind.CALL: _call,
     Kind.ASYNC_CALL: _async_call,

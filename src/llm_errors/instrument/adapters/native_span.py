@@ -4,8 +4,7 @@ from typing import Any
 
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.protocol import Function
-from llm_errors.instrument.wrappers import Edge
-from llm_errors.safety import quietly
+from llm_errors.instrument.wrappers import Edge, before
 
 
 def before_span_ends(edge: Edge, original: Function) -> Function:
@@ -22,11 +21,7 @@ def before_span_ends(edge: Edge, original: Function) -> Function:
         if call is not None and call.instance is client and getattr(result, "error", None) is None:
             call.returned(result.data)
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("span end", None, judge, args, kwargs)
-        return original(*args, **kwargs)
-
-    return wrapper
+    return before(original, "span end", judge)
 
 
 def before_body_ends(edge: Edge, original: Function) -> Function:
@@ -39,8 +34,4 @@ def before_body_ends(edge: Edge, original: Function) -> Function:
         if finalizer is not None and edge.patcher.active:
             finalizer.body_ended(how, error)
 
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("close", None, end, args, kwargs)
-        return original(*args, **kwargs)
-
-    return wrapper
+    return before(original, "close", end)

@@ -11,7 +11,7 @@ from llm_errors.call import CallInfo
 from llm_errors.extract.closes import close_of
 from llm_errors.instrument.protocol import Function
 from llm_errors.instrument.sessions import SESSION, Session, refused
-from llm_errors.instrument.wrappers import Edge
+from llm_errors.instrument.wrappers import Edge, before, before_async
 from llm_errors.safety import quietly, report_internal_error
 
 
@@ -152,22 +152,12 @@ def sends_async(edge: Edge, original: Function) -> Function:
 
 def closes(edge: Edge, original: Function) -> Function:
     """The wrapper of a method that closes the connection. The session ends before, so the server's reply is ignored."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("close", None, _closing, args)
-        return original(*args, **kwargs)
-
-    return wrapper
+    return before(original, "close", _closing)
 
 
 def closes_async(edge: Edge, original: Function) -> Function:
     """The same for a coroutine function."""
-
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("close", None, _closing, args)
-        return await original(*args, **kwargs)
-
-    return wrapper
+    return before_async(original, "close", _closing)
 
 
 def session_of(args: tuple[Any, ...]) -> Session | None:
@@ -189,7 +179,7 @@ def _lost(args: tuple[Any, ...], exc: BaseException) -> None:
         session.closed(exc)
 
 
-def _closing(args: tuple[Any, ...]) -> None:
+def _closing(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     session = session_of(args)
     if session is not None:
         session.end()

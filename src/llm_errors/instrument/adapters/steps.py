@@ -5,7 +5,7 @@ from typing import Any
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Function
-from llm_errors.instrument.wrappers import Edge
+from llm_errors.instrument.wrappers import Edge, before, before_async
 from llm_errors.safety import quietly
 
 
@@ -25,31 +25,21 @@ def _waiting(edge: Edge, stream: Any) -> Invocation | None:
     return call
 
 
-def _left(stream: Any) -> None:
+def _left(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """The application closes the stream. If a chunk is awaited, the SDK closes it instead, because it has ended."""
-    finalizer = finalizer_of(stream)
+    finalizer = finalizer_of(args[0])
     if finalizer is not None and finalizer.counts and not finalizer.call.waiting:
         finalizer.end()
 
 
 def close(edge: Edge, original: Function) -> Function:
     """The wrapper of `close`, which the SDK itself calls at the end."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("close", None, _left, args[0])
-        return original(*args, **kwargs)
-
-    return wrapper
+    return before(original, "close", _left)
 
 
 def close_async(edge: Edge, original: Function) -> Function:
     """The same for a coroutine function."""
-
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("close", None, _left, args[0])
-        return await original(*args, **kwargs)
-
-    return wrapper
+    return before_async(original, "close", _left)
 
 
 def step(edge: Edge, original: Function) -> Function:

@@ -12,7 +12,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer
 from llm_errors.instrument import jobs
 from llm_errors.instrument.protocol import Function
-from llm_errors.instrument.wrappers import Edge
+from llm_errors.instrument.wrappers import Edge, before, before_async
 from llm_errors.safety import quietly
 
 _REFRESHED = "retried"
@@ -131,19 +131,9 @@ def _refreshed(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Non
 
 def refresh(edge: Edge, original: Function) -> Function:
     """The wrapper of a method that calls itself to repeat a request with a new token."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("retry", None, _refreshed, edge, args, kwargs)
-        return original(*args, **kwargs)
-
-    return wrapper
+    return before(original, "retry", _refreshed, edge)
 
 
 def refresh_async(edge: Edge, original: Function) -> Function:
     """The same for a coroutine function."""
-
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("retry", None, _refreshed, edge, args, kwargs)
-        return await original(*args, **kwargs)
-
-    return wrapper
+    return before_async(original, "retry", _refreshed, edge)

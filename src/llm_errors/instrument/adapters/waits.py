@@ -6,15 +6,15 @@ from typing import Any
 
 from llm_errors.extract import exceptions
 from llm_errors.extract.fields import field
-from llm_errors.instrument.protocol import Function, Wrap
-from llm_errors.instrument.wrappers import Edge
-from llm_errors.safety import quietly
+from llm_errors.instrument.protocol import Wrap
+from llm_errors.instrument.wrappers import Edge, before, before_async
 
 
-def _observe(edge: Edge, args: tuple[Any, ...], response: Any) -> None:
+def _observe(edge: Edge, place: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     call = edge.active(args)
     if call is None:
         return
+    response = kwargs.get(name, args[place] if len(args) > place else None)
     raised, dialect, provider = sys.exc_info()[1], call.info.dialect, call.info.provider
     if response is not None:
         content = exceptions.loaded(response)
@@ -27,25 +27,9 @@ def _observe(edge: Edge, args: tuple[Any, ...], response: Any) -> None:
 
 def waits(place: int, name: str = "response") -> Wrap:
     """The wrapper of a plain function. The response is the argument with this name, or at this position after the object."""
-
-    def wrap(edge: Edge, original: Function) -> Function:
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            quietly("retry", None, _observe, edge, args, kwargs.get(name, args[place] if len(args) > place else None))
-            return original(*args, **kwargs)
-
-        return wrapper
-
-    return wrap
+    return lambda edge, original: before(original, "retry", _observe, edge, place, name)
 
 
 def waits_async(place: int, name: str = "response") -> Wrap:
     """The same for a coroutine function."""
-
-    def wrap(edge: Edge, original: Function) -> Function:
-        async def wrapper(*args: Any, **kwargs: Any) -> Any:
-            quietly("retry", None, _observe, edge, args, kwargs.get(name, args[place] if len(args) > place else None))
-            return await original(*args, **kwargs)
-
-        return wrapper
-
-    return wrap
+    return lambda edge, original: before_async(original, "retry", _observe, edge, place, name)

@@ -12,7 +12,7 @@ from llm_errors.extract.fields import field, text
 from llm_errors.instrument import jobs
 from llm_errors.instrument.adapters.generators import lazily
 from llm_errors.instrument.protocol import Function, Kind, Target
-from llm_errors.instrument.wrappers import WRAPPERS, Edge
+from llm_errors.instrument.wrappers import WRAPPERS, Edge, before, before_async
 from llm_errors.safety import quietly
 
 _STUB = "_stub"
@@ -60,7 +60,7 @@ def tapping_own(edge: Edge, original: Function) -> Function:
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        quietly("begin", None, _tap, edge, args[0])
+        quietly("begin", None, _tap, edge, args, kwargs)
         return result
 
     return wrapper
@@ -68,27 +68,17 @@ def tapping_own(edge: Edge, original: Function) -> Function:
 
 def tapping(edge: Edge, original: Function) -> Function:
     """The wrapper of a method that is about to use a stub."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("begin", None, _tap, edge, args[0])
-        return original(*args, **kwargs)
-
-    return wrapper
+    return before(original, "begin", _tap, edge)
 
 
 def tapping_async(edge: Edge, original: Function) -> Function:
     """The same for a coroutine function."""
-
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("begin", None, _tap, edge, args[0])
-        return await original(*args, **kwargs)
-
-    return wrapper
+    return before_async(original, "begin", _tap, edge)
 
 
-def _tap(edge: Edge, holder: Any) -> None:
+def _tap(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Replace the callables of the stub by wrappers, once per patcher."""
-    stub = vars(vars(holder)[_STUB])
+    stub = vars(vars(args[0])[_STUB])
     if not edge.patcher.active:
         return
     tapped = stub.get(_TAPPED)
