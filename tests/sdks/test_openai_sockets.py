@@ -188,6 +188,19 @@ async def test_a_response_is_one_good_call_however_it_is_received(asynchronous, 
     assert span.attributes["server.address"] == "127.0.0.1"
 
 
+async def test_a_request_that_the_sdk_cannot_send_is_a_failed_call_of_its_own(serve, observed):
+    server = serve(SESSION, Await(), *ANSWER)
+    async with openai.AsyncOpenAI(api_key="k", **at(server)) as client, connect(client) as connection:
+        with pytest.raises(TypeError):
+            await connection.send({"type": "response.create", "response": {"metadata": {"a": object()}}})
+        assert observed.outcomes() == {"error": 1}
+        await connection.send(CREATE)
+        async for event in connection:
+            if event.type == "response.done":
+                break
+    assert observed.outcomes() == {"error": 1, "ok": 1}
+
+
 @each_way
 async def test_every_response_of_a_session_is_a_call(asynchronous, serve, observed):
     again = (created("r2"), audio("r2"), done("r2"))

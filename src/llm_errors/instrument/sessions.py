@@ -27,7 +27,7 @@ Late = Callable[[CallInfo, float], Invocation | None]
 """Begins a call, from its CallInfo and its begin in `perf_counter` seconds. Returns None if nothing is to be reported."""
 
 
-class _Asked(NamedTuple):
+class Asked(NamedTuple):
     """A call that the application asked for, before the server began to answer."""
 
     lane: str
@@ -58,7 +58,7 @@ class Session:
     def __init__(self, late: Late, info: CallInfo, started: float) -> None:
         self._late, self._info, self._started = late, info, started
         self._generation = Process.generation
-        self._asked: deque[_Asked] = deque()
+        self._asked: deque[Asked] = deque()
         self._running: dict[str, Invocation] = {}
         self._owes = True  # no call was reported yet
         self._told = False  # the server has reported an error since the last answer began
@@ -74,6 +74,11 @@ class Session:
     def asked(self) -> bool:
         """Whether the application waits for an answer that the server has not begun."""
         return bool(self._asked)
+
+    @property
+    def newest(self) -> Asked | None:
+        """The last call that the application asked for and the server has not begun."""
+        return self._asked[-1] if self._asked else None
 
     @property
     def answers(self) -> bool:
@@ -93,7 +98,13 @@ class Session:
         if call is not None:
             if len(self._asked) >= LIMIT:
                 self._asked.popleft().call.abandoned()
-            self._asked.append(_Asked(lane, event, call))
+            self._asked.append(Asked(lane, event, call))
+
+    def not_sent(self, asked: Asked, exc: BaseException) -> None:
+        """The SDK raised instead of sending what the application asked for."""
+        if asked in self._asked:
+            self._asked.remove(asked)
+            asked.call.failed(exc)
 
     def begin(self, key: str, lane: str = "") -> None:
         """The server begins an answer: the oldest requested one of the lane, or one that was not requested."""
@@ -205,7 +216,7 @@ class Session:
             call.expect(info.reader.chunks())
         return call
 
-    def _oldest(self, lane: str, event: str = "") -> _Asked | None:
+    def _oldest(self, lane: str, event: str = "") -> Asked | None:
         for asked in tuple(self._asked):
             if asked.lane == lane and event in ("", asked.event):
                 self._asked.remove(asked)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from llm_errors.call import CallInfo
 from llm_errors.extract.closes import close_of
 from llm_errors.instrument.protocol import Function
-from llm_errors.instrument.sessions import SESSION, Session, refused
+from llm_errors.instrument.sessions import SESSION, Asked, Session, refused
 from llm_errors.instrument.wrappers import Edge, before, before_async
 from llm_errors.safety import quietly, report_internal_error
 
@@ -126,11 +126,11 @@ def sends(edge: Edge, original: Function) -> Function:
     """The wrapper of a method that sends a message."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("send", None, _sending, edge, args, kwargs)
+        asked = quietly("send", None, _sending, edge, args, kwargs)
         try:
             return original(*args, **kwargs)
         except Exception as exc:
-            quietly("failed", None, _lost, args, exc)
+            quietly("failed", None, _lost, args, exc, asked)
             raise
 
     return wrapper
@@ -140,11 +140,11 @@ def sends_async(edge: Edge, original: Function) -> Function:
     """The same for a coroutine function."""
 
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        quietly("send", None, _sending, edge, args, kwargs)
+        asked = quietly("send", None, _sending, edge, args, kwargs)
         try:
             return await original(*args, **kwargs)
         except Exception as exc:
-            quietly("failed", None, _lost, args, exc)
+            quietly("failed", None, _lost, args, exc, asked)
             raise
 
     return wrapper
@@ -166,17 +166,29 @@ def session_of(args: tuple[Any, ...]) -> Session | None:
     return found if isinstance(found, Session) else None
 
 
-def _sending(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _sending(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked | None:
+    """The call that the application asks for with this message, if it asks for one."""
     session = session_of(args)
-    if session is not None and edge.patcher.active and isinstance(edge.adapter, Speaks):
-        edge.adapter.sends(session, args[1:], kwargs)
+    if session is None or not edge.patcher.active or not isinstance(edge.adapter, Speaks):
+        return None
+    earlier = session.newest
+    edge.adapter.sends(session, args[1:], kwargs)
+    asked = session.newest
+    return None if asked is earlier else asked
 
 
-def _lost(args: tuple[Any, ...], exc: BaseException) -> None:
-    """End the session if the connection was closed. Other exceptions are mistakes of the application."""
+def _lost(args: tuple[Any, ...], exc: BaseException, asked: Asked | None = None) -> None:
+    """End the session if the connection was closed. Other exceptions are mistakes of the application.
+
+    `asked` is the call that the message would have asked for.
+    """
     session = session_of(args)
-    if session is not None and close_of(exc) is not None:
+    if session is None:
+        return
+    if close_of(exc) is not None:
         session.closed(exc)
+    elif asked is not None:
+        session.not_sent(asked, exc)
 
 
 def _closing(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
