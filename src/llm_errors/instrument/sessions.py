@@ -100,9 +100,14 @@ class Session:
                 self._asked.popleft().call.abandoned()
             self._asked.append(Asked(lane, event, call))
 
-    def not_sent(self, asked: Asked, exc: BaseException) -> None:
-        """The SDK raised instead of sending what the application asked for."""
-        if asked in self._asked:
+    def lost(self, exc: BaseException, asked: Asked | None = None) -> None:
+        """The SDK raised this. It is about the session if the connection was closed.
+
+        Otherwise it is a mistake of the application, and fails what was asked for with a message that was not sent.
+        """
+        if close_of(exc) is not None:
+            self.closed(exc)
+        elif asked is not None and asked in self._asked:
             self._asked.remove(asked)
             asked.call.failed(exc)
 

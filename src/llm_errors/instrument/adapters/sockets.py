@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
 from llm_errors.call import CallInfo
-from llm_errors.extract.closes import close_of
 from llm_errors.instrument.protocol import Function
 from llm_errors.instrument.sessions import SESSION, Asked, Session, refused
 from llm_errors.instrument.wrappers import Edge, before, before_async
@@ -178,17 +177,10 @@ def _sending(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked
 
 
 def _lost(args: tuple[Any, ...], exc: BaseException, asked: Asked | None = None) -> None:
-    """End the session if the connection was closed. Other exceptions are mistakes of the application.
-
-    `asked` is the call that the message would have asked for.
-    """
+    """A method of the connection raised; `asked` is the call that its message would have asked for."""
     session = session_of(args)
-    if session is None:
-        return
-    if close_of(exc) is not None:
-        session.closed(exc)
-    elif asked is not None:
-        session.not_sent(asked, exc)
+    if session is not None:
+        session.lost(exc, asked)
 
 
 def _closing(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
