@@ -71,8 +71,8 @@ class SeededPrometheus:
     """Prometheus over a folder of blocks; `query` asks it at a time or over a range."""
 
     def __init__(self, prometheus: str, promtool: str, folder: Path) -> None:
-        self.prometheus, self.promtool, self.folder = prometheus, promtool, folder
-        self.data = folder / "data"
+        self.prometheus, self.promtool, self.folder = (Path(p).resolve() for p in (prometheus, promtool, folder))
+        self.data = self.folder / "data"
         self.address = f"http://127.0.0.1:{_free_port()}"
 
     def seed(self, days: int, options: Options, *, calm: bool = False) -> None:
@@ -94,8 +94,8 @@ class SeededPrometheus:
     def _backfill(self, listed: list[Rule], start: int, end: int, step: int) -> None:
         if not listed:
             return
-        path = self.folder / "wave.json"
-        path.write_text(json.dumps({"groups": [{"name": "wave", "rules": listed}]}))
+        path = Path("wave.json")  # promtool chooses the moments of evaluation by the name that it is given
+        (self.folder / path).write_text(json.dumps({"groups": [{"name": "wave", "rules": listed}]}))
         span = ("--start", str(start), "--end", str(end), "--eval-interval", f"{step}s")
         self._promtool("rules", *span, "--url", self.address, "--output-dir", str(self.data), str(path))
 
@@ -139,7 +139,7 @@ class SeededPrometheus:
         with (self.folder / "prometheus.log").open("ab") as log:
             process = subprocess.Popen(
                 [
-                    self.prometheus,
+                    str(self.prometheus),
                     f"--config.file={config}",
                     f"--storage.tsdb.path={self.data}",
                     "--storage.tsdb.retention.time=10y",
@@ -167,8 +167,8 @@ class SeededPrometheus:
         raise RuntimeError((self.folder / "prometheus.log").read_text()[-2000:])
 
     def _promtool(self, kind: str, *arguments: str) -> None:
-        command = [self.promtool, "tsdb", "create-blocks-from", "--max-block-duration=512h", kind, *arguments]
-        subprocess.run(command, check=True, capture_output=True, text=True)
+        command = [str(self.promtool), "tsdb", "create-blocks-from", "--max-block-duration=512h", kind, *arguments]
+        subprocess.run(command, check=True, capture_output=True, text=True, cwd=self.folder)
 
     def _api(self, path: str, **parameters: Any) -> list[dict[str, Any]]:
         body = urllib.parse.urlencode(parameters).encode()

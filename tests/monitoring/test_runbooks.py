@@ -154,6 +154,11 @@ def test_a_silence_names_the_alert_and_the_service(runbook: Path) -> None:
     assert f'alertname={runbook.stem} job="<job>"' in silence
 
 
+def test_the_runbook_of_an_outage_says_what_time_outs_add_to_the_four_minutes() -> None:
+    text = (DASHBOARDS / "runbooks/LLMAvailabilityBurnPage.md").read_text(encoding="utf-8")
+    assert "4 minutes plus the time-out of one attempt, times the attempts" in section(text, "What to do")
+
+
 def test_the_names_of_a_query_are_found() -> None:
     query = (
         'topk(3, sum by (job, le) (rate(no_such_metric{place="a"}[5m]))) / on (job) (1 - job:x:ratio5m offset 5m) > 0.5'

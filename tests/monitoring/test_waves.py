@@ -26,12 +26,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Notification]:
     return [one for one in told if one.is_page]
 
 
-def test_the_first_wave_pages_within_four_minutes(pages: list[Notification]) -> None:
-    assert 0 < pages[0].minute <= 4
-
-
-def test_three_hours_of_waves_send_at_most_two_firing_page_notifications(pages: list[Notification]) -> None:
-    assert len([one for one in pages if not one.is_over]) <= 2, pages
+def test_three_hours_of_waves_send_one_firing_page_notification_or_two(pages: list[Notification]) -> None:
+    assert 1 <= len([one for one in pages if not one.is_over]) <= 2, pages
 
 
 def test_the_page_is_not_over_while_waves_come(pages: list[Notification]) -> None:
