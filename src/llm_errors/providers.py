@@ -97,19 +97,29 @@ def _openai_like(name: str, distribution: str, versions: str, package: str, clie
     return Sdk(name, distribution, versions, package, "openai", "stainless", provider, clients)
 
 
+def _resources(package: str, **methods: str) -> tuple[Client, ...]:
+    """The resource classes of a Speakeasy SDK. Each is given as module and class, joined with two underscores."""
+    return tuple(
+        Client(f"{package}.{module}", name, methods=tuple(methods[key].split()))
+        for key in methods
+        for module, _, name in (key.partition("__"),)
+    )
+
+
 def _mistral(package: str, versions: str, provider: str) -> Sdk:
     """mistralai, or its copy of the same classes for Azure or Google Cloud."""
-    chat = ("complete", "stream")
-    clients = (
-        Client(f"{package}.chat", "Chat", methods=chat),
-        Client(f"{package}.fim", "Fim", methods=chat),
-        Client(f"{package}.agents", "Agents", methods=chat),
-        Client(f"{package}.embeddings", "Embeddings", methods=("create",)),
-        Client(
-            f"{package}.classifiers", "Classifiers", methods=("moderate", "moderate_chat", "classify", "classify_chat")
-        ),
-        Client(f"{package}.ocr", "Ocr", methods=("process",)),
-        Client(f"{package}.transcriptions", "Transcriptions", methods=chat),
+    clients = _resources(
+        package,
+        chat__Chat="complete stream",
+        fim__Fim="complete stream",
+        agents__Agents="complete stream",
+        conversations__Conversations="start start_stream append append_stream restart restart_stream",
+        responses__Responses="create",
+        embeddings__Embeddings="create",
+        classifiers__Classifiers="moderate moderate_chat classify classify_chat",
+        ocr__Ocr="process",
+        transcriptions__Transcriptions="complete stream",
+        speech__Speech="complete",
     )
     return Sdk("mistral", "mistralai", versions, package, "mistral", "speakeasy", provider, clients)
 
@@ -160,11 +170,11 @@ SDKS: Final[tuple[Sdk, ...]] = (
     _mistral("mistralai.azure.client", ">=2,<4", "azure.ai.inference"),
     _mistral("mistralai.gcp.client", ">=2,<4", "gcp.vertex_ai"),
     _mistral("mistralai", ">=1,<2", "mistral_ai"),
-    Sdk("openrouter", "openrouter", ">=1,<2", "openrouter", "openai", "speakeasy", "openrouter", clients=(
-        Client("openrouter.chat", "Chat", methods=("send",)),
-        Client("openrouter.responses", "Responses", methods=("send",)),
-        Client("openrouter.embeddings", "Embeddings", methods=("generate",)),
-        Client("openrouter.rerank", "Rerank", methods=("rerank",)))),
+    Sdk("openrouter", "openrouter", ">=1,<2", "openrouter", "openai", "speakeasy", "openrouter", clients=_resources(
+        "openrouter", chat__Chat="send", responses__Responses="send", beta_responses__BetaResponses="send",
+        embeddings__Embeddings="generate", rerank__Rerank="rerank", images__Images="generate",
+        video_generation__VideoGeneration="generate", stt__STT="create_transcription create_transcription_multipart",
+        tts__TTS="create_speech", decisions__Decisions="create", systemone__SystemOne="create")),
     Sdk("botocore", "botocore", ">=1.34,<2", "botocore", "bedrock", "botocore", "aws.bedrock", raises_from=("boto3",)),
     Sdk("aiobotocore", "aiobotocore", ">=2.13,<4", "aiobotocore", "bedrock", "botocore", "aws.bedrock"),
     Sdk("cohere", "cohere", ">=5.15,<8", "cohere", "cohere", "cohere", "cohere"),

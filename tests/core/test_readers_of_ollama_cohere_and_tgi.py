@@ -7,6 +7,7 @@ import pytest
 
 from llm_errors.classify import decide
 from llm_errors.extract import exceptions, results
+from llm_errors.extract.cohere import PagesReader
 from llm_errors.extract.tgi import LinesReader, TextGenerationReader
 
 TGI = TextGenerationReader()
@@ -35,9 +36,17 @@ def delta(content, finish=None):
     return data({"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": finish}]})
 
 
+PARSED = {"id": "p", "pages": [{"markdown": "hi"}]}
+
+
 @pytest.mark.parametrize(
     ("reader", "whole", "verdict"),
     [
+        (PagesReader(), {**PARSED, "finish_reason": "COMPLETE"}, "ok"),
+        (PagesReader(), PARSED, "ok"),
+        (PagesReader(), {**PARSED, "finish_reason": "MAX_TOKENS"}, "TRUNCATED/max_tokens"),
+        (PagesReader(), {"pages": [], "finish_reason": "MAX_TOKENS"}, "UNKNOWN/empty_response"),
+        (PagesReader(), {"odd": 1}, "UNKNOWN/unexpected_body"),
         (results.OLLAMA, {"message": {"content": "hi"}, "done": True, "done_reason": "stop"}, "ok"),
         (results.OLLAMA, {"response": "", "done": True, "done_reason": "load"}, "ok"),
         (results.OLLAMA, {"response": "hi", "done": True, "done_reason": "length"}, "TRUNCATED/max_tokens"),

@@ -123,10 +123,33 @@ def test_an_answer_is_one_good_call_with_its_facts(play, maker, call, reply, asy
 TOOL = {"id": "t", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
+PARSED = {"id": "p", "pages": [{"index": 0, "markdown": "hi"}], "finish_reason": "COMPLETE"}
+PAPER = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+RECENT = [
+    (make, lambda c: c.client.parse(model="m", document=PAPER), Reply(json=PARSED), "ocr"),
+] * hasattr(cohere.ClientV2, "parse") + [
+    (make, lambda c: c.client.audio.transcriptions.create(model="m", language="en", file=("a.wav", b"RIFF")),
+     Reply(json={"text": "hi"}), "transcription"),
+] * hasattr(cohere.ClientV2, "audio")  # fmt: skip
+"""Calls that older releases do not have."""
+
+
 @each_way
 @pytest.mark.parametrize(
     ("maker", "call", "reply", "operation"),
     [
+        *RECENT,
+        (make_v1, lambda c: c.client.rerank(model="m", query="q", documents=["a"]),
+         Reply(json={"id": "r", "results": [{"index": 0, "relevance_score": 0.9}]}), "rerank"),
+        (make_v1, lambda c: c.client.generate(model="m", prompt="hi"),
+         Reply(json={"id": "g", "prompt": "hi", "generations": [{"id": "g", "text": "hi", "finish_reason": "COMPLETE"}]}),
+         "text_completion"),
+        (make_v1, lambda c: c.client.generate_stream(model="m", prompt="hi"),
+         Reply(ndjson=[{"event_type": "text-generation", "text": "hi"},
+                       {"event_type": "stream-end", "is_finished": True, "finish_reason": "COMPLETE",
+                        "response": {"id": "g", "generations": []}}]), "text_completion"),
+        (make_v1, lambda c: c.client.summarize(model="m", text="hi"), Reply(json={"id": "s", "summary": "hi"}),
+         "text_completion"),
         (make, stream, streamed(HI, end()), "chat"),
         (make, stream, streamed(CALL, end("TOOL_CALL")), "chat"),
         (make, chat, whole("TOOL_CALL", "", tool_calls=[TOOL]), "chat"),
@@ -155,6 +178,8 @@ def test_every_kind_of_call_counts_once_as_good(play, maker, call, reply, operat
 @pytest.mark.parametrize(
     ("maker", "call", "reply", "verdict"),
     [
+        *[(maker, call, Reply(json={**PARSED, "finish_reason": "MAX_TOKENS"}), "TRUNCATED/max_tokens")
+          for maker, call, _, operation in RECENT if operation == "ocr"],
         (make, chat, whole("MAX_TOKENS"), "TRUNCATED/max_tokens"),
         (make, chat, whole("ERROR", "Par"), "SERVER/other"),
         (make, chat, whole("TIMEOUT"), "TIMEOUT/provider"),

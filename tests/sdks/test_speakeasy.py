@@ -1,7 +1,9 @@
 """mistralai and openrouter over a real socket: what their methods return and raise, in streams and out of them."""
 
 import importlib
+import importlib.util
 import json
+import operator
 from importlib.metadata import version
 
 import pytest
@@ -16,7 +18,7 @@ class Closing:
     """A client of the family, which is closed by leaving its context."""
 
     def __init__(self, client):
-        self.chat = client.chat
+        self.client, self.chat = client, client.chat
         self.close, self.aclose = (
             (lambda: client.__exit__(None, None, None)),
             (lambda: client.__aexit__(None, None, None)),
@@ -204,16 +206,170 @@ def test_a_stream_that_the_application_leaves_is_cancelled(observed, provider, s
     assert observed.outcomes() == {"cancelled": 1}
 
 
-def test_embeddings_and_moderations_are_calls_of_their_own_operation(observed, provider):
-    whole = {"id": "e", "object": "list", "model": "m", "usage": USAGE}
-    replies = [
-        Reply(json={**whole, "data": [{"object": "embedding", "embedding": [0.1], "index": 0}]}),
-        Reply(json={**whole, "results": [{"categories": {}, "category_scores": {}}]}),
-    ]
-    pytest.importorskip("mistralai", reason="mistralai is not installed")
-    module = importlib.import_module("mistralai" if version("mistralai").startswith("1.") else "mistralai.client")
-    client = module.Mistral(api_key="k", server_url=provider(replies).url)
-    client.embeddings.create(model="m", inputs=["a"])
-    client.classifiers.moderate(model="m", inputs=["a"])
-    assert observed.counts("llm_calls_total", "gen_ai.operation.name") == {"embeddings": 1, "moderation": 1}
-    assert observed.counts("llm_calls_total", "gen_ai.provider.name") == {"mistral_ai": 2}
+def _is_offered(sdk, module):
+    """Whether the installed release has a module of resources: those that it lacks cannot be called."""
+    return any(
+        importlib.util.find_spec(f"{home}.{module}")
+        for home in ({"mistral": ("mistralai", "mistralai.client")}.get(sdk, (sdk,)))
+        if importlib.util.find_spec(home.partition(".")[0]) and importlib.util.find_spec(home)
+    )
+
+
+def sse(*events, **more):
+    return Reply(sse=[x for e in events for x in (f"event: {e['type']}", f"data: {json.dumps(e)}", "")], **more)
+
+
+def conversed(*outputs, **more):
+    return {"object": "conversation.response", "conversation_id": "c", "outputs": list(outputs), "usage": USAGE, **more}
+
+
+SAID = {"type": "message.output", "object": "entry", "role": "assistant", "content": "hi", "model": "m"}
+CALLED = {"type": "function.call", "object": "entry", "tool_call_id": "t", "name": "f", "arguments": "{}"}
+STARTED = {"type": "conversation.response.started", "conversation_id": "c"}
+DELTA = {"type": "message.output.delta", "id": "o", "content": "hi", "role": "assistant", "model": "m"}
+DONE = {"type": "conversation.response.done", "usage": USAGE}
+ASKED, APPENDED = {"model": "m", "inputs": "hi"}, {"conversation_id": "c", "inputs": "hi"}
+RESTARTED = {**APPENDED, "from_entry_id": "e"}
+TALKED = sse(STARTED, DELTA, DONE)
+AUDIO = {"file": {"file_name": "a.wav", "content": b"RIFF"}}
+TOOL = {"id": "t123456789", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+HEARD = {"model": "m", "text": "hi", "language": "en", "segments": [], "usage": USAGE}
+LISTED = {"id": "e", "object": "list", "model": "m", "usage": USAGE}
+VECTORS = Reply(json={**LISTED, "data": [{"object": "embedding", "embedding": [0.1], "index": 0}]})
+JUDGED = Reply(json={**LISTED, "results": [{"categories": {}, "category_scores": {}}]})
+SORTED = Reply(json={**LISTED, "results": [{"topic": {"scores": {"a": 0.9}}}]})
+RESPONDED = {
+    "id": "r", "object": "response", "created_at": 1, "completed_at": 2, "model": "m", "status": "completed", "error": None,
+    "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "incomplete_details": None, "instructions": None,
+    "metadata": None, "temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0,
+    "output": [{"id": "o", "type": "message", "role": "assistant", "status": "completed",
+                "content": [{"type": "output_text", "text": "hi", "annotations": [], "logprobs": []}]}],
+}  # fmt: skip
+RESPONSE_STREAM = sse(
+    {"type": "response.output_text.delta", "sequence_number": 1, "item_id": "o", "output_index": 0, "content_index": 0,
+     "delta": "hi", "logprobs": []},
+    {"type": "response.completed", "sequence_number": 2, "response": RESPONDED},
+)  # fmt: skip
+PICTURE = {"b64_json": "aGk=", "media_type": "image/png"}
+PAGES = {"model": "m", "usage_info": {"pages_processed": 1, "doc_size_bytes": 1},
+         "pages": [{"index": 0, "markdown": "hi", "images": [], "dimensions": None}]}  # fmt: skip
+PAPER = {"type": "document_url", "document_url": "https://example.com/a.pdf"}
+QUESTION = {
+    "model": "m",
+    "state": "s",
+    "questions": {"q": {"type": "choice", "instructions": "i", "criteria": {"a": "b"}}},
+}
+CHOSEN = Reply(json={"id": "d", "model": "m", "answers": {"q": {"type": "choice", "choice": "a"}},
+                     "usage": {"input_tokens": 1, "output_tokens": 1}})  # fmt: skip
+
+CALLS = [
+    ("mistral", "chat", "complete", {"model": "m", "messages": HELLO}, chat("tool_calls", "", tool_calls=[TOOL]), "chat"),
+    ("mistral", "chat", "complete", {"model": "m", "messages": HELLO, "response_format": {"type": "json_object"}}, chat(content="{}"), "chat"),
+    ("mistral", "agents", "complete", {"agent_id": "a", "messages": HELLO}, chat(), "chat"),
+    ("mistral", "agents", "stream", {"agent_id": "a", "messages": HELLO}, Reply(sse=chunks(HI, STOP)), "chat"),
+    ("mistral", "fim", "complete", {"model": "m", "prompt": "p"}, chat(), "text_completion"),
+    ("mistral", "fim", "stream", {"model": "m", "prompt": "p"}, Reply(sse=chunks(HI, STOP)), "text_completion"),
+    ("mistral", "embeddings", "create", {"model": "m", "inputs": ["a"]}, VECTORS, "embeddings"),
+    ("mistral", "classifiers", "moderate", {"model": "m", "inputs": ["a"]}, JUDGED, "moderation"),
+    ("mistral", "classifiers", "moderate_chat", {"model": "m", "inputs": HELLO}, JUDGED, "moderation"),
+    ("mistral", "classifiers", "classify", {"model": "m", "inputs": ["a"]}, SORTED, "classification"),
+    ("mistral", "ocr", "process", {"model": "m", "document": PAPER}, Reply(json=PAGES), "ocr"),
+    ("mistral", "audio.transcriptions", "complete", {"model": "m", **AUDIO}, Reply(json=HEARD), "transcription"),
+    ("mistral", "audio.transcriptions", "stream", {"model": "m", **AUDIO},
+     sse({"type": "transcription.text.delta", "text": "hi"}, {"type": "transcription.done", **HEARD}), "transcription"),
+    ("mistral", "audio.speech", "complete", {"model": "m", "input": "hi"}, Reply(json={"audio_data": "aGk="}), "speech"),
+    ("mistral", "beta.conversations", "start", ASKED, Reply(json=conversed(SAID)), "chat"),
+    ("mistral", "beta.conversations", "append", APPENDED, Reply(json=conversed(CALLED)), "chat"),
+    ("mistral", "beta.conversations", "restart", RESTARTED, Reply(json=conversed(SAID)), "chat"),
+    ("mistral", "beta.conversations", "start_stream", ASKED, TALKED, "chat"),
+    ("mistral", "beta.conversations", "append_stream", APPENDED, TALKED, "chat"),
+    ("mistral", "beta.conversations", "restart_stream", RESTARTED, TALKED, "chat"),
+    ("mistral", "responses", "create", {"model": "m", "input": "hi"}, Reply(json=RESPONDED), "chat"),
+    ("mistral", "responses", "create", {"model": "m", "input": "hi", "stream": True}, RESPONSE_STREAM, "chat"),
+    ("openrouter", "chat", "send", {"model": "m", "messages": HELLO}, chat("tool_calls", None, tool_calls=[TOOL]), "chat"),
+    ("openrouter", "chat", "send", {"model": "m", "messages": HELLO, "response_format": {"type": "json_object"}}, chat(content="{}"), "chat"),
+    ("openrouter", "responses", "send", {"model": "m", "input": "hi"}, Reply(json=RESPONDED), "chat"),
+    ("openrouter", "responses", "send", {"model": "m", "input": "hi", "stream": True}, RESPONSE_STREAM, "chat"),
+    ("openrouter", "beta.responses", "send", {"model": "m", "input": "hi"}, Reply(json=RESPONDED), "chat"),
+    ("openrouter", "embeddings", "generate", {"model": "m", "input": "a"}, VECTORS, "embeddings"),
+    ("openrouter", "rerank", "rerank", {"model": "m", "query": "q", "documents": ["a"]},
+     Reply(json={**LISTED, "results": [{"index": 0, "relevance_score": 0.9, "document": {"text": "a"}}]}), "rerank"),
+    ("openrouter", "images", "generate", {"model": "m", "prompt": "p"}, Reply(json={"created": 1, "data": [PICTURE]}), "generate_content"),
+    ("openrouter", "images", "generate", {"model": "m", "prompt": "p", "stream": True},
+     sse({"type": "image_generation.completed", "created": 1, **PICTURE}), "generate_content"),
+    ("openrouter", "video_generation", "generate", {"model": "m", "prompt": "p"},
+     Reply(json={"id": "v", "polling_url": "u", "status": "pending"}, status=202), "generate_content"),
+    ("openrouter", "stt", "create_transcription", {"model": "m", "input_audio": {"data": "aGk=", "format": "wav"}},
+     Reply(json={"text": "hi"}), "transcription"),
+    ("openrouter", "tts", "create_speech", {"model": "m", "input": "hi", "voice": "v"},
+     Reply(text="RIFF", headers={"content-type": "audio/mpeg"}), "speech"),
+    ("openrouter", "alpha.decisions", "create", QUESTION, CHOSEN, "classification"),
+    ("openrouter", "system_one", "create", QUESTION, CHOSEN, "classification"),
+]  # fmt: skip
+"""Resource, method, arguments, answer and operation of every kind of model call."""
+MODULES = {"beta.responses": "beta_responses", "system_one": "systemone"}
+
+
+def _offered(rows):
+    return [row for row in rows if _is_offered(row[0], MODULES.get(row[1], row[1].rpartition(".")[2]))]
+
+
+def asked_of(resource, method, given, asynchronous):
+    def call(client):
+        owner = operator.attrgetter(resource)(client.client)
+        here = client.client.sdk_configuration.server_url  # some methods have an address of their own
+        return getattr(owner, method + ("_async" if asynchronous else ""))(**given, server_url=here)
+
+    return call
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("sdk", "resource", "method", "given", "reply", "operation"),
+    _offered(CALLS),
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_kind_of_call_counts_once_as_good(play, sdk, resource, method, given, reply, operation, asynchronous):
+    seen = play(SDKS[sdk], asked_of(resource, method, given, asynchronous), reply, asynchronous)
+    assert (seen.verdict, seen.raised) == ("ok", None)
+    assert seen.labels["gen_ai.operation.name"] == operation
+    assert seen.labels["gen_ai.provider.name"] == {"mistral": "mistral_ai"}.get(sdk, sdk)
+
+
+def broke_off(code):
+    return {"type": "conversation.response.error", "code": code, "message": "it broke"}
+
+
+BROKEN = [
+    ("mistral", "beta.conversations", "start", ASKED, Reply(json=conversed({**SAID, "content": ""})), "UNKNOWN/empty_response"),
+    ("mistral", "beta.conversations", "start", ASKED, Reply(json=conversed({**CALLED, "arguments": "{"})), "TOOL_PROTOCOL/invalid_arguments"),
+    ("mistral", "beta.conversations", "start", ASKED, Reply(401, json={"detail": "Unauthorized"}), "AUTH/invalid_key"),
+    ("mistral", "beta.conversations", "start_stream", ASKED, sse(STARTED, DELTA, broke_off(500), chunked=True), "SERVER/internal"),
+    ("mistral", "beta.conversations", "start_stream", ASKED, sse(STARTED, DELTA, broke_off(3505), chunked=True), "SERVER/overloaded"),
+    ("mistral", "beta.conversations", "start_stream", ASKED, sse(STARTED, DELTA, chunked=True), "TRANSPORT/stream_cut"),
+    ("mistral", "beta.conversations", "start_stream", ASKED, sse(STARTED, DONE, chunked=True), "UNKNOWN/empty_response"),
+    ("openrouter", "images", "generate", {"model": "m", "prompt": "p", "stream": True},
+     sse({"type": "error", "error": {"code": "rate_limit_exceeded", "message": "m", "type": "t"}}), "RATE_LIMITED/requests"),
+    ("openrouter", "tts", "create_speech", {"model": "m", "input": "hi", "voice": "v"},
+     Reply(402, json={"error": {"code": 402, "message": "Insufficient credits"}}), "CALL_BUDGET/billing"),
+]  # fmt: skip
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("sdk", "resource", "method", "given", "reply", "verdict"),
+    _offered(BROKEN),
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_failure_of_another_kind_of_call(play, sdk, resource, method, given, reply, verdict, asynchronous):
+    seen = play(SDKS[sdk], asked_of(resource, method, given, asynchronous), reply, asynchronous)
+    assert seen.verdict == verdict
+
+
+@pytest.mark.skipif(not _is_offered("mistral", "conversations"), reason="mistralai is not installed")
+def test_a_conversation_is_a_call_with_its_facts(play):
+    seen = play(SDKS["mistral"], asked_of("beta.conversations", "append_stream", APPENDED, False), TALKED)
+    assert seen.attributes["gen_ai.response.id"] == "c"
+    assert seen.attributes["gen_ai.response.model"] == "m"
+    assert seen.attributes["gen_ai.usage.output_tokens"] == 2
+    assert seen.attributes["gen_ai.request.stream"] is True

@@ -3,6 +3,7 @@
 from typing import Any
 
 from llm_errors.extract.answer import Answer, Identity, embedded_error, finish_of, identity, suspect, unexpected
+from llm_errors.extract.data import DataReader
 from llm_errors.extract.fields import field, is_object, items, number, text
 
 DIALECT = "cohere"
@@ -26,6 +27,21 @@ class CohereReader:
     def chunks(self) -> "CohereChunks":
         """A new state for a streamed answer."""
         return CohereChunks()
+
+
+class PagesReader(DataReader):
+    """Reads parsed documents: a list of pages, which may break off at the token limit."""
+
+    def __init__(self) -> None:
+        super().__init__("pages", DIALECT)
+
+    def whole(self, result: Any) -> Answer:
+        """Read the list, then the finish reason."""
+        answer = super().whole(result)
+        finish = finish_of(result, "finish_reason")
+        if answer.suspicion is None and finish and finish not in NATURAL:
+            answer = answer._replace(suspicion=suspect(DIALECT, "unnatural_finish", finish_reason=finish))
+        return answer._replace(finish_reasons=(finish,) if finish else ())
 
 
 class CohereChunks:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from llm_errors.extract.answer import Answer, identity, nothing, suspect, unexpected, usage
+from llm_errors.extract.answer import Answer, embedded_error, identity, nothing, suspect, unexpected, usage
 from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field, is_object, items, text
 
@@ -46,20 +46,25 @@ class MediaReader:
 
 
 class EventCount:
-    """The state of a stream of events without an outcome. One event is enough for an answer."""
+    """The state of a stream of events without an outcome. One event is enough for an answer, unless an event is an error."""
 
-    __slots__ = ("_dialect", "done")
+    __slots__ = ("_dialect", "_error", "done")
 
     def __init__(self, dialect: str) -> None:
         self.done = False
         self._dialect = dialect
+        self._error: Any = None
 
     def chunk(self, chunk: Any) -> None:
-        """Note that an event arrived."""
+        """Note that an event arrived, and keep an error."""
         self.done = True
+        if field(chunk, "type") == "error":
+            self._error = chunk
 
     def end(self) -> Answer:
-        """A stream without any event is a failure."""
+        """An error event, or a stream without any event, is a failure."""
+        if self._error is not None:
+            return Answer(embedded_error(self._dialect, told_error(self._error)))
         return Answer(None if self.done else suspect(self._dialect, "empty"))
 
 

@@ -18,6 +18,7 @@ from llm_errors.extract.google_interactions import InteractionsReader
 from llm_errors.extract.google_live import LiveReader
 from llm_errors.extract.letta import LETTA
 from llm_errors.extract.llama import LLAMA
+from llm_errors.extract.mistral_conversations import ConversationsReader
 from llm_errors.extract.ollama import OllamaReader
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.extract.openai_realtime import RealtimeReader
@@ -29,6 +30,7 @@ CHAT, RESPONSES, MESSAGES = ChatReader(), ResponsesReader(), MessagesReader()
 GENERATE_CONTENT, RESULTS, INTERACTIONS = GenerateContentReader(), ResultsReader(), InteractionsReader()
 DATA, MODERATIONS, PAGES, MEDIA = DataReader("data"), DataReader("results"), DataReader("pages"), MediaReader()
 REALTIME, LIVE, RUNS, INVOKE = RealtimeReader(), LiveReader(), RunReader(), InvokeReader()
+CONVERSATIONS = ConversationsReader()
 
 CONVERSE, COHERE, COHERE_V1, OLLAMA = ConverseReader(), CohereReader(), CohereV1Reader(), OllamaReader()
 
@@ -36,6 +38,7 @@ _BY_MARK: tuple[tuple[str, str, Reader], ...] = (
     ("type", "message", MESSAGES),
     ("object", "realtime.response", REALTIME),
     ("object", "thread.run", RUNS),
+    ("object", "conversation.response", CONVERSATIONS),
 )
 """Fields with a value that shows the type of the answer."""
 

@@ -14,8 +14,8 @@ _DIALECT = Dialect("mistral")
 _code, _finish, _says = _DIALECT.code, _DIALECT.finish, _DIALECT.says
 
 CODES: Final = (
-    _code("rate", E.RATE_LIMITED, "requests", "1300", status=frozenset({429})),
-    _code("overloaded", E.SERVER, "overloaded", "3505", status=frozenset({429, 503})),
+    _code("rate", E.RATE_LIMITED, "requests", "1300"),
+    _code("overloaded", E.SERVER, "overloaded", "3505"),
     _code("model", E.NOT_FOUND, "model", "1500", status=frozenset({400, 404})),
     _code("history", E.BAD_REQUEST, "malformed_history", "3230", status=frozenset({400})),
     _code("request", E.BAD_REQUEST, "invalid_parameter", "3051", status=frozenset({400})),

@@ -43,8 +43,8 @@ class Fern(Adapter):
         """The raw clients' methods, and the computation of the wait between two attempts."""
         for (module, owner, method), api in self._apis.items():
             call, async_call = _STREAM if method in api.streams.split() else _WHOLE
-            yield Target(module, owner, method, call)
-            yield Target(module, f"Async{owner}", method, async_call)
+            yield Target(module, owner, method, call, optional=api.optional)
+            yield Target(module, f"Async{owner}", method, async_call, optional=api.optional)
         http = f"{self.row.package}.core.http_client"
         yield Target(http, "", "_retry_timeout", Kind.RETRY)
         yield Target(http, "", "_retry_timeout_from_retries", Kind.RETRY, optional=True)

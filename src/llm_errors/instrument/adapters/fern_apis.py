@@ -6,6 +6,7 @@ from typing import NamedTuple
 from llm_errors.extract import results
 from llm_errors.extract.answer import InDialect, Reader
 from llm_errors.extract.cohere import DIALECT as COHERE
+from llm_errors.extract.cohere import PagesReader
 from llm_errors.extract.data import DataReader
 
 
@@ -21,6 +22,8 @@ class Api(NamedTuple):
     """The names of the methods that return an answer."""
     streams: str = ""
     """The names of the methods that are context managers of a stream."""
+    optional: bool = False
+    """Whether older releases do not have it."""
 
 
 APIS: Mapping[str, tuple[Api, ...]] = {
@@ -28,6 +31,15 @@ APIS: Mapping[str, tuple[Api, ...]] = {
         Api("v2.raw_client", "RawV2Client", "chat", results.COHERE, "chat", "chat_stream"),
         Api("v2.raw_client", "RawV2Client", "embeddings", InDialect(results.RESULTS, COHERE), "embed"),
         Api("v2.raw_client", "RawV2Client", "rerank", DataReader("results", COHERE), "rerank"),
+        Api("v2.raw_client", "RawV2Client", "ocr", PagesReader(), "parse", optional=True),
+        Api(
+            "audio.transcriptions.raw_client",
+            "RawTranscriptionsClient",
+            "transcription",
+            InDialect(results.MEDIA, COHERE),
+            "create",
+            optional=True,
+        ),
         Api("raw_base_client", "RawBaseCohere", "chat", results.COHERE_V1, "chat", "chat_stream"),
         Api(
             "raw_base_client",

@@ -7,7 +7,7 @@ A method of a resource class sends the request and raises the typed error. A ret
 import sys
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
@@ -24,36 +24,29 @@ from llm_errors.providers import provider_of_host
 ASYNC = "_async"
 
 
-class Api(NamedTuple):
-    """The API that a method of a resource class calls."""
-
-    operation: str
-    reader: Reader
-    streams: bool = False
-    """Whether the method always returns a stream. Otherwise its argument `stream` decides."""
-
-
-APIS: dict[tuple[str, str], Api] = {
-    ("Chat", "complete"): Api("chat", results.CHAT),
-    ("Chat", "stream"): Api("chat", results.CHAT, True),
-    ("Chat", "send"): Api("chat", results.CHAT),
-    ("Fim", "complete"): Api("text_completion", results.CHAT),
-    ("Fim", "stream"): Api("text_completion", results.CHAT, True),
-    ("Agents", "complete"): Api("chat", results.CHAT),
-    ("Agents", "stream"): Api("chat", results.CHAT, True),
-    ("Responses", "send"): Api("chat", results.RESPONSES),
-    ("Embeddings", "create"): Api("embeddings", results.DATA),
-    ("Embeddings", "generate"): Api("embeddings", results.DATA),
-    ("Classifiers", "moderate"): Api("moderation", results.MODERATIONS),
-    ("Classifiers", "moderate_chat"): Api("moderation", results.MODERATIONS),
-    ("Classifiers", "classify"): Api("classification", results.MODERATIONS),
-    ("Classifiers", "classify_chat"): Api("classification", results.MODERATIONS),
-    ("Ocr", "process"): Api("ocr", results.PAGES),
-    ("Transcriptions", "complete"): Api("transcription", results.MEDIA),
-    ("Transcriptions", "stream"): Api("transcription", results.MEDIA, True),
-    ("Rerank", "rerank"): Api("rerank", results.MODERATIONS),
+APIS: dict[str, tuple[str, Reader]] = {
+    "Chat": ("chat", results.CHAT),
+    "Agents": ("chat", results.CHAT),
+    "Fim": ("text_completion", results.CHAT),
+    "Conversations": ("chat", results.CONVERSATIONS),
+    "Responses": ("chat", results.RESPONSES),
+    "BetaResponses": ("chat", results.RESPONSES),
+    "Embeddings": ("embeddings", results.DATA),
+    "Classifiers": ("moderation", results.MODERATIONS),
+    "Classifiers.classify": ("classification", results.MODERATIONS),
+    "Classifiers.classify_chat": ("classification", results.MODERATIONS),
+    "Decisions": ("classification", results.MEDIA),
+    "SystemOne": ("classification", results.MEDIA),
+    "Rerank": ("rerank", results.MODERATIONS),
+    "Ocr": ("ocr", results.PAGES),
+    "Transcriptions": ("transcription", results.MEDIA),
+    "STT": ("transcription", results.MEDIA),
+    "Speech": ("speech", results.MEDIA),
+    "TTS": ("speech", results.MEDIA),
+    "Images": ("generate_content", results.DATA),
+    "VideoGeneration": ("generate_content", results.MEDIA),
 }
-"""Resource class and method -> API, for all SDKs of the family."""
+"""Resource class, or one method of it, -> operation and reader, for all SDKs of the family."""
 
 
 class Speakeasy(Adapter):
@@ -75,23 +68,24 @@ class Speakeasy(Adapter):
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """All arguments are keywords in this family. The id of an agent replaces the model."""
-        api = self._apis[target.owner, target.attribute.removesuffix(ASYNC)]
+        method = target.attribute.removesuffix(ASYNC)
+        operation, reader = self._apis.get(f"{target.owner}.{method}") or self._apis[target.owner]
         url = kwargs.get("server_url") or self._server_url(instance)
         host, port = split_address(url) if isinstance(url, str) else (None, None)
         return self.info(
-            operation=api.operation,
+            operation=operation,
             model=text(kwargs.get("model"), 256) or text(kwargs.get("agent_id"), 256),
-            stream=api.streams or kwargs.get("stream") is True,
+            stream=method.endswith("stream") or kwargs.get("stream") is True,
             provider=provider_of_host(host, port),
             address=host,
             port=port,
-            reader=api.reader,
+            reader=reader,
         )
 
     @cached_property
-    def _apis(self) -> dict[tuple[str, str], Api]:
+    def _apis(self) -> dict[str, tuple[str, Reader]]:
         """The APIs, with readers for the dialect of this SDK."""
-        return {key: api._replace(reader=InDialect(api.reader, self.row.dialect)) for key, api in APIS.items()}
+        return {name: (operation, InDialect(reader, self.row.dialect)) for name, (operation, reader) in APIS.items()}
 
     def _server_url(self, instance: Any) -> Any:
         given = field(field(instance, "sdk_configuration"), "server_url")
