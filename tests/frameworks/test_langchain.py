@@ -1,5 +1,6 @@
 """langchain-core, langgraph and langchain: what is counted of chains, graphs and agents, alone and beside a peer."""
 
+import asyncio
 import gc
 import json
 import weakref
@@ -38,6 +39,7 @@ from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel, ValidationError
 
+from llm_errors.instrument.runs import RUN
 from llm_errors.testing import replies
 
 HI = {"messages": [("user", "hi")]}
@@ -279,6 +281,30 @@ def test_beside_a_peer_a_fallback_that_helps_marks_the_span_around_the_attempts(
     invoke(agent(provider([DOWN]).url, fallback, name="helper"), HI)
     assert counts(telemetry).errors == {"SERVER/overloaded": 1}
     assert marked(telemetry, "llm.error.recovered") == {"invoke_agent helper": True}
+
+
+async def test_runs_that_begin_each_other_in_tasks_are_not_kept(observed):
+    """A task has the context of the run in which it began, which may have ended long ago."""
+    began: list[asyncio.Task[None]] = []
+    depths: list[int] = []
+
+    def depth(run: Any) -> int:
+        return 0 if run is None else 1 + depth(run.parent)
+
+    async def begin(_: str) -> str:
+        depths.append(depth(RUN.get()))
+        if len(began) < 10:
+            began.append(asyncio.get_running_loop().create_task(again()))
+        return "x"
+
+    async def again() -> None:
+        await (RunnableLambda(begin) | StrOutputParser()).ainvoke("x")
+
+    await again()
+    for task in began:
+        await task
+    assert len(depths) == 11
+    assert 1 <= max(depths) <= 2
 
 
 class Odd(Exception):

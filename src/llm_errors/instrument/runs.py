@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 from llm_errors.call import CallInfo, CallRecorder
 from llm_errors.extract import causes
@@ -38,15 +38,16 @@ class Run:
     """One run, and what is known about its model calls."""
 
     __slots__ = (
+        "__weakref__",
         "_around",
         "_failed",
+        "_parent",
         "_recorder",
         "_recovered",
         "answered",
         "info",
         "last",
         "limited",
-        "parent",
         "span",
     )
 
@@ -54,12 +55,14 @@ class Run:
         self._recorder = recorder
         self.info = info
         """The run as a CallInfo, with which its limits are counted."""
-        self.parent = RUN.get()
+        parent = RUN.get()
+        # A task that begins inside a run may outlive it, and begin the next one: no chain of ended runs must grow.
+        self._parent = None if parent is None else ref(parent)
         self.span: Any = recorder.agent_span()
         """The span of the agent, if another instrumentation or the framework records one."""
         self._around: Any = recorder.enclosing_span()
-        if self.parent is not None and self.parent.span is None:
-            self.parent.span = self.span  # the span was created after the parent began
+        if parent is not None and parent.span is None:
+            parent.span = self.span  # the span was created after the parent began
         self.last: CallInfo | None = None
         """The last model call that ended."""
         self.answered = False
@@ -68,6 +71,11 @@ class Run:
         """Whether a limit of this run was counted."""
         self._failed = False
         self._recovered: Any = None  # the span that says that a failure is handled
+
+    @property
+    def parent(self) -> "Run | None":
+        """The run around this one, while it exists."""
+        return None if self._parent is None else self._parent()
 
     @contextmanager
     def running(self) -> Iterator[None]:
