@@ -351,6 +351,25 @@ def test_the_volume_holds_every_queue_when_full(installed: list[Resource]) -> No
         assert disk > (len(exporters) + 1) * int(environment(installed, pod)["QUEUE_BYTES"])
 
 
+@pytest.mark.parametrize(
+    ("row", "constant"),
+    [
+        ("agent, spans", f"{sizing.SECONDS_PER_SPAN * 1e6:.0f} µs CPU each"),
+        ("agent, metric exports", f"to {sizing.SECONDS_PER_METRIC_EXPORT * 1e3:.1f} ms CPU each"),
+        ("gateway, both tiers in one process", f"to {sizing.SECONDS_PER_SAMPLED_SPAN * 1e6:.0f} µs CPU a span"),
+        ("gateway, memory", f"{sizing.BYTES_PER_WAITING_SPAN // 1000} kB for each span that waits"),
+        ("short-lived", f"{sizing.SECONDS_PER_DELTA * 1e3:.1f} ms CPU a process"),
+        ("failed span on the wire", f"{sizing.BYTES_PER_SPAN} bytes"),
+        ("metric export of one process, one model", f"{sizing.BYTES_PER_METRIC_EXPORT / 1000:.1f} kB"),
+        ("binary; memory when idle", f"{sizing.IDLE_BYTES // 1_000_000} MB"),
+    ],
+)
+def test_sizes_are_computed_from_what_was_measured(row: str, constant: str) -> None:
+    readme = (REPOSITORY / "collector-config/README.md").read_text(encoding="utf-8")
+    (measured,) = re.findall(rf"^\| {re.escape(row)} \| (.*) \|$", readme, re.MULTILINE)
+    assert constant in measured
+
+
 def test_the_image_is_of_the_release_that_is_tested() -> None:
     manifest = yaml.safe_load((REPOSITORY / "collector-config/builder.yaml").read_text())
     assert manifest["dist"]["version"] == tiers.COLLECTOR_VERSION

@@ -131,6 +131,23 @@ SCENARIOS = [
         {(PAGES, "40m"): 1, (begins(CREDENTIAL, "50m"), "50m"): 1},
     ),
     Scenario(
+        "the same pod where each of its lives tells its start by a zero",
+        failed("AUTH/missing_key", "_x4 " + "_x2 0 1x5 " * 24),
+        "55m",
+        {CREDENTIAL},
+        {(PAGES, "40m"): 1, (begins(CREDENTIAL, "50m"), "50m"): 1},
+    ),
+    Scenario(
+        "the job each 30 minutes is one page, too, where each run tells its start by a zero",
+        [
+            calls("ok", "_x979 0 1x119 0 1x119"),
+            *failed("AUTH/invalid_key", "_x19 " + "0 1x119 " * 8 + "_x240"),
+        ],
+        "270m",
+        {CREDENTIAL},
+        {(begins(CREDENTIAL, "4h"), "4h"): 1, (PAGES, "244m"): 1, (PAGES, "250m"): None, (PAGES, "270m"): None},
+    ),
+    Scenario(
         "a success of a service that got a label meanwhile ends the page of before",
         [
             *failed("AUTH/expired", "_x40 1x20 stale"),
