@@ -63,7 +63,7 @@ def decide(
         evidence=row.evidence,
         rule=row.id,
         status_code=evidence.status,
-        code=_told_code(_code(signals, row)),
+        code=_shown_code(_code(signals, row)),
         message=redaction(evidence.message) if _is_message(evidence, row) else "",
         retryable=retryable and not partial,
         retry_after=evidence.retry_after,
@@ -89,10 +89,10 @@ def _code(signals: Signals, row: Rule) -> str:
 _NAME = re.compile(r"[A-Za-z_.]*|\d{1,9}")
 
 
-def _told_code(code: str) -> str:
+def _shown_code(code: str) -> str:
     """The printable part of a code. It is redacted if it is a sentence, which some servers send instead of a code."""
-    told = printable(code)
-    return told if _NAME.fullmatch(told) else redact(told)[:CODE_LIMIT]
+    shown = printable(code)
+    return shown if _NAME.fullmatch(shown) else redact(shown)[:CODE_LIMIT]
 
 
 def considered(evidence: Evidence, *, own: Index | None, messages: bool) -> list[Rule]:
@@ -117,17 +117,17 @@ def _signals(evidence: Evidence, messages: bool) -> Signals:
     return signals
 
 
-def _precedence(row: Rule, depth: int, place: int) -> Precedence:
+def _precedence(row: Rule, depth: int, position: int) -> Precedence:
     """A sort key. At the same rank and weight, a rule that matches a text comes before the others."""
-    return row.rank, row.weight, bool(row.says), depth, -place, row.conditions
+    return row.rank, row.weight, bool(row.says), depth, -position, row.conditions
 
 
 def _best(index: Index, signals: Signals) -> Rule | None:
     best: tuple[Precedence, Rule] | None = None
-    for row, depth, place in _candidates(index, signals):
+    for row, depth, position in _candidates(index, signals):
         if not row.holds(signals):
             continue
-        precedence = _precedence(row, depth, place)
+        precedence = _precedence(row, depth, position)
         if best is None or precedence > best[0]:
             best = precedence, row
     return best[1] if best else None
@@ -136,8 +136,8 @@ def _best(index: Index, signals: Signals) -> Rule | None:
 def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int]]:
     """Rules found by a key of the evidence, with the depth in the chain of causes and the position in a list of names."""
     e = signals.evidence
-    for place, code in enumerate(signals.all_codes):
-        yield from ((row, 0, place) for row in index.get(("code", code), ()))
+    for position, code in enumerate(signals.all_codes):
+        yield from ((row, 0, position) for row in index.get(("code", code), ()))
     for key in (("finish", e.finish_reason), ("block", e.block_reason), ("status", e.status or 0)):
         yield from ((row, 0, 0) for row in index.get(key, ()))
     if signals.named or signals.is_bare:
@@ -146,9 +146,9 @@ def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int
         yield from ((row, 0, 0) for row in index.get(("fact", fact), ()))
     for depth, names in enumerate(e.exceptions):
         foreign = _foreign(e.exceptions[depth:])
-        for place, name in enumerate(names):
+        for position, name in enumerate(names):
             for key in (("exception", name), ("exception", "." + name.rpartition(".")[2])):
-                yield from ((row, depth, place) for row in index.get(key, ()) if not (row.wrapper and foreign))
+                yield from ((row, depth, position) for row in index.get(key, ()) if not (row.wrapper and foreign))
 
 
 def _foreign(chain: tuple[tuple[str, ...], ...]) -> bool:

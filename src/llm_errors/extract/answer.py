@@ -143,22 +143,22 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 
 def unexpected(dialect: str, result: Any) -> Answer:
     """Evidence of what arrived instead of an answer: an error object, an HTML page, a bare string, a number."""
-    told = told_error(result) if is_object(result) or isinstance(result, list | tuple) else None
-    if told is not None:
-        return Answer(embedded_error(dialect, told))
-    said = result.strip() if isinstance(result, str) else ""
+    error = told_error(result) if is_object(result) or isinstance(result, list | tuple) else None
+    if error is not None:
+        return Answer(embedded_error(dialect, error))
+    line = result.strip() if isinstance(result, str) else ""
     # One line of text may be an error message. An HTML page is not a message, and a model may have written a longer text.
-    if not said or len(said) > _ONE_LINE or "\n" in said or said.startswith("<"):
+    if not line or len(line) > _ONE_LINE or "\n" in line or line.startswith("<"):
         return Answer(suspect(dialect, "unexpected_body"))
-    return Answer(suspect(dialect, "unexpected_body", message=text(said), embedded=True))
+    return Answer(suspect(dialect, "unexpected_body", message=text(line), embedded=True))
 
 
 def nothing(dialect: str, result: Any, finish_reason: str = "") -> Evidence:
     """Evidence of an answer without content: its error, or that it is empty."""
-    told = told_error(result)
-    if told is None:
+    error = told_error(result)
+    if error is None:
         return suspect(dialect, "empty", finish_reason=finish_reason)
-    return embedded_error(dialect, told, finish_reason)
+    return embedded_error(dialect, error, finish_reason)
 
 
 def usage(result: Any, read: str, written: str) -> tuple[int | None, int | None]:

@@ -54,9 +54,9 @@ class InvokeReader:
         reader = _reader_of(result, "message")
         if reader is not None:
             return reader.whole(result)
-        told = told_error(result)
-        if told is not None:
-            return Answer(embedded_error(DIALECT, told))
+        error = told_error(result)
+        if error is not None:
+            return Answer(embedded_error(DIALECT, error))
         family = _Family()
         family.chunk(result)
         return family.end()
@@ -95,10 +95,10 @@ class _Family:
         listed = next((found for name in _LISTS if (found := items(field(answer, name)))), None)
         parts = listed or (items(answer) if isinstance(answer, list) else [answer])
         for part in parts[:64]:
-            said = field(part, *_TEXTS)
-            said = field(field(part, "data"), "text") if said is None else said
-            self._known = self._known or said is not None or any(name in _VECTORS for name in _names(part))
-            self._content = self._content or bool(said) or bool(field(part, "tool_calls") or field(part, *_VECTORS))
+            content = field(part, *_TEXTS)
+            content = field(field(part, "data"), "text") if content is None else content
+            self._known = self._known or content is not None or any(name in _VECTORS for name in _names(part))
+            self._content = self._content or bool(content) or bool(field(part, "tool_calls") or field(part, *_VECTORS))
             ended = field(part, *_FINISH) or field(field(part, "details"), *_FINISH)
             finish = finish_of({"reason": ended if isinstance(ended, str) else field(ended, "reason")}, "reason")
             self._finish += [finish] if finish else []
@@ -160,8 +160,8 @@ class InvokeChunks:
         if self._chunks is not None:
             self._chunks.chunk(answer)
         else:
-            told = told_error(answer)
-            self._error = self._error or (embedded_error(DIALECT, told, "error") if told is not None else None)
+            error = told_error(answer)
+            self._error = self._error or (embedded_error(DIALECT, error, "error") if error is not None else None)
             self._family.chunk(answer)
         return self.done and "amazon-bedrock-invocationMetrics" in answer
 

@@ -158,10 +158,10 @@ def message_of(error: Any) -> str:
     found = parsed(field(error, *error_shapes.TEXTS))
     if isinstance(found, list):
         found = field(found[0], "msg") if found else None
-    said = text(found) or text(field(found, "message")) or text(field(field(found, "error"), "message"))
-    printed = _PRINTED.match(said)
-    said = printed["said"] if printed else said
-    return "" if _PAGE.match(said) else said
+    message = text(found) or text(field(found, "message")) or text(field(field(found, "error"), "message"))
+    printed = _PRINTED.match(message)
+    message = printed["said"] if printed else message
+    return "" if _PAGE.match(message) else message
 
 
 _PAGE = re.compile(r"\s*<[!?/a-zA-Z]")

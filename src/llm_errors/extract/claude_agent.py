@@ -65,7 +65,7 @@ class QueryChunks:
         if limit is not None:
             self._limited(limit)
         elif field(chunk, "parent_tool_use_id") is None and field(chunk, "content", "message") is not None:
-            self._said(chunk)
+            self._assistant(chunk)
         return None
 
     def _limited(self, limit: Any) -> None:
@@ -73,7 +73,7 @@ class QueryChunks:
             at = number(field(limit, "resets_at", "resetsAt"))
             self._code, self._wait = "rate_limit", None if at is None else bounded(max(at - time.time(), 0.0))
 
-    def _said(self, message: Any) -> None:
+    def _assistant(self, message: Any) -> None:
         """Read an assistant message. If it has no error, a retry has succeeded."""
         model = text(field(message, "model") or field(field(message, "message"), "model"), 256)
         error = text(field(message, "error"), 64)
@@ -128,7 +128,7 @@ def is_interrupted(message: Any) -> bool:
     return printable(text(field(message, "terminal_reason"), 64)).startswith(_INTERRUPTED)
 
 
-def _json_in(said: str) -> str:
+def _json_in(message: str) -> str:
     """The JSON object in the text of an API error, such as `API Error: 429 {"type":"error",...}`."""
-    begin, end = said.find("{"), said.rfind("}")
-    return said[begin : end + 1] if 0 <= begin < end else "{}"
+    begin, end = message.find("{"), message.rfind("}")
+    return message[begin : end + 1] if 0 <= begin < end else "{}"

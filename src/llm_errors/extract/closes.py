@@ -38,10 +38,10 @@ class Close(NamedTuple):
         """The close as an error body."""
         found = bodies.read(self.reason)
         word = self.reason.strip()
-        said = (word,) if _ONE_WORD.fullmatch(word) else ()
+        named = (word,) if _ONE_WORD.fullmatch(word) else ()
         message = found.message or self._cut_message() or self.reason
         return bodies.ErrorBody(
-            codes=(*found.codes, *said, f"close_{self.code}"),
+            codes=(*found.codes, *named, f"close_{self.code}"),
             message=message,
             status=found.status,
             retry_after=found.retry_after,

@@ -26,8 +26,8 @@ class CohereV1Reader:
         if suspicion is None and not any(field(part, name) for part in parts for name in _CONTENT):
             suspicion = nothing(DIALECT, result, *finish[:1])
         used = tokens(field(field(result, "meta"), "tokens", "billed_units"))
-        told = text(field(result, "response_id", "id"), 256)
-        return Answer(suspicion, "", told, finish, *used)
+        identifier = text(field(result, "response_id", "id"), 256)
+        return Answer(suspicion, "", identifier, finish, *used)
 
     def chunks(self) -> "CohereV1Chunks":
         """A new state for a streamed answer."""

@@ -82,9 +82,9 @@ def without_echoes(text: str) -> str:
     """The text with `…` for everything that may be a user's."""
     plain = _PERSONAL.sub(ELLIPSIS, text)
     clean = _without_quotes(plain)
-    told = _echo(clean)
-    if told is not None:
-        start, end = told
+    echo = _echo(clean)
+    if echo is not None:
+        start, end = echo
         kept = _known_words(clean[:start]) + clean[start:end] + _until_unknown(clean[end:])
     elif clean != plain and _echo(plain):  # the words are inside a supposed quotation
         kept = _known_words(clean)
@@ -188,13 +188,13 @@ def _known(text: str, at: int) -> int | None:
     token = _TOKEN.match(text, at)
     if token is None:
         return None
-    said = token["word"] or token["path"]
-    return token.end() if not said or is_identifier(said) or _is_spoken(said) else None
+    word = token["word"] or token["path"]
+    return token.end() if not word or is_identifier(word) or _is_spoken(word) else None
 
 
-def _is_spoken(said: str) -> bool:
+def _is_spoken(word: str) -> bool:
     """Whether every part of a compound word (`camelCase`, dots, other signs) is one of the API's own words."""
-    return all(part.lower() in PLAIN for part in _PARTS.findall(said) if part not in _ENDINGS)
+    return all(part.lower() in PLAIN for part in _PARTS.findall(word) if part not in _ENDINGS)
 
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

@@ -37,7 +37,7 @@ _END = re.compile(r"['\")]*\s*(?:\Z|\.\s|\n)")
 _DECODER = JSONDecoder()
 
 
-def inner(error: Any, said: str, status: int | None) -> Any:
+def inner(error: Any, message: str, status: int | None) -> Any:
     """The error of the provider behind a gateway, if it is about a bad request; otherwise None.
 
     Errors about limits and accounts are not read: the account behind a gateway belongs to the gateway.
@@ -47,16 +47,16 @@ def inner(error: Any, said: str, status: int | None) -> Any:
     raw = parsed(field(field(error, "metadata"), "raw"))  # OpenRouter
     if is_object(raw):
         return raw
-    found = _json_in(said or field(error, *TEXTS))
+    found = _json_in(message or field(error, *TEXTS))
     found = found[0] if isinstance(found, list) and found else found
     return found if is_object(found) and _is_error(found) else None
 
 
-def _json_in(said: Any) -> Any:
+def _json_in(message: Any) -> Any:
     """The JSON error object in a text, if the rest of the text is only a prefix or another sentence."""
-    if not isinstance(said, str):
-        return said if isinstance(said, Mapping) else None
-    clipped = said[:LIMIT].lstrip()
+    if not isinstance(message, str):
+        return message if isinstance(message, Mapping) else None
+    clipped = message[:LIMIT].lstrip()
     begins = _BEGINNING.match(clipped)
     if begins is None:
         return None
@@ -178,10 +178,10 @@ def is_flat_error(result: Any) -> bool:
     found = shown(result)
     if "error" in (text(field(found, "object"), 16), text(field(found, "type"), 16)):
         return True
-    success, said = field(found, "success"), field(found, *TEXTS)
+    success, message = field(found, "success"), field(found, *TEXTS)
     if isinstance(success, bool):
         return not success
-    if said is None or text(said, 16).strip().lower() in _WELL - {""} or text(field(found, "text"), 16):
+    if message is None or text(message, 16).strip().lower() in _WELL - {""} or text(field(found, "text"), 16):
         return False
     code = field(found, *_CODES)
     if any(_failed(value) for value in (code, *(field(found, name) for name in STATUSES))):

@@ -27,7 +27,7 @@ _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be c
 _NO_DATA = "no embedding data received"
 """The text of openai's ValueError for an answer without embeddings. No other builtin error is about an answer."""
 _MISSING = "missing required arguments"
-_TOLD = ("retry_after_header",)
+_WITH_HEADER = ("retry_after_header",)
 _HTTP = range(300, 600)
 _RPC = "grpc.RpcError"
 _FRAME = re.compile(r"':exception-type': '(\w{1,64})'")
@@ -59,23 +59,23 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
     """
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
-    told_by = frameworks.told(links[0], chain[0])
-    if told_by is not None:
-        return told_by
+    by_framework = frameworks.evidence_of(links[0], chain[0])
+    if by_framework is not None:
+        return by_framework
     close = next((found for link in links if (found := closes.close_of(link)) is not None), None)
     if close is not None:
         return _closed(close, chain, dialect, provider)
     by_litellm = litellm.is_its_own(chain[0])
     bearer = _bearer(links, chain, by_litellm)
     http = None if by_litellm and litellm.has_made_up_status(chain, bearer) else _status(bearer)
-    body = bodies.read(_whole(bearer, _body(bearer)) or (litellm.told(bearer) if by_litellm else None), http)
+    body = bodies.read(_whole(bearer, _body(bearer)) or (litellm.quoted_error(bearer) if by_litellm else None), http)
     if by_litellm:
         dialect, provider = litellm.served_by(exc, dialect, provider)
     embedded = http is None or http == 200
     codes = body.codes or _attribute_codes(bearer) or _framed_code(links[0], chain[0])
     codes = _header_code(bearer) + codes
     says_something = bool(codes or body.status or body.message)
-    told = _told_wait(bearer, body)
+    wait = _wait(bearer, body)
     return Evidence(
         channel="thrown",
         dialect=body.dialect or _dialect(chain, dialect, by_litellm),
@@ -88,10 +88,10 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
             litellm.findings(bearer, chain) if by_litellm else _refusal(links[0], chain[0]),
             frameworks.facts(links[0], chain[0]),
             _NO_ANSWER if http == 200 and not says_something else (),
-            _TOLD if told is not None else (),
+            _WITH_HEADER if wait is not None else (),
         ),
         message=body.message or _rpc_text(bearer, chain) or (_transport_text(links, chain) if http is None else ""),
-        retry_after=told if told is not None else body.retry_after,
+        retry_after=wait if wait is not None else body.retry_after,
         embedded=embedded and says_something,
     )
 
@@ -232,10 +232,10 @@ def _called(exc: BaseException, name: str) -> Any:
         return None
 
 
-def _said(exc: BaseException) -> str:
+def _str(exc: BaseException) -> str:
     """The text of an exception, or an empty text if `str` raises."""
-    told = _called(exc, "__str__")
-    return told if isinstance(told, str) else ""
+    result = _called(exc, "__str__")
+    return result if isinstance(result, str) else ""
 
 
 def _rpc_text(exc: BaseException, chain: tuple[tuple[str, ...], ...]) -> str:
@@ -245,14 +245,14 @@ def _rpc_text(exc: BaseException, chain: tuple[tuple[str, ...], ...]) -> str:
 
 def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
     """The exception type of a frame of an AWS event stream, from the text of the ValueError that anthropic 0 raises."""
-    found = _FRAME.search(_said(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
+    found = _FRAME.search(_str(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
     return (found[1],) if found else ()
 
 
 def _header_code(exc: BaseException) -> tuple[str, ...]:
     """The code from the header in which AWS names the exception. The body contains only a text."""
-    told = text(field(field(field(exc, "response"), "headers"), "x-amzn-errortype"), 256)
-    name = printable(told.partition(":")[0].rpartition("#")[2]).strip()
+    header = text(field(field(field(exc, "response"), "headers"), "x-amzn-errortype"), 256)
+    name = printable(header.partition(":")[0].rpartition("#")[2]).strip()
     return (name,) if name else ()
 
 
@@ -264,7 +264,7 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     plain = not _PLAIN.isdisjoint(names[:1])
     root = not _ROOTS.isdisjoint(names[:1])
     by_sdk = root or (plain and causes.is_raised_by_sdk(exc))
-    said = _said(exc)[:400].lower() if root or not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
+    said = _str(exc)[:400].lower() if root or not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
     conflict = any(words in said for words in _CONFLICT)
     if not conflict and any(word in said for word in _CREDENTIALS):
         return frozenset(("missing_credentials",))
@@ -279,13 +279,13 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
     """The text of the innermost network error."""
     for link, names in zip(reversed(links), reversed(chain), strict=True):
         if causes.is_transport(names):
-            said = _said(link)
+            said = _str(link)
             if said:
                 return said[:2048]
     return ""
 
 
-def _told_wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
+def _wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
     """The wait from a Retry-After header. If neither the header nor the body has one, the attribute `retry_after`."""
     response = field(exc, "response")
     headers = (

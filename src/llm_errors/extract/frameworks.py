@@ -22,11 +22,11 @@ SAID: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 def facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     """The facts in the text of an exception with these class names."""
     phrases = SAID.get(names[0].rpartition(".")[2], ()) if names else ()
-    said = str(exc)[:_LIMIT] if phrases else ""
-    return frozenset(fact for words, fact in phrases if words in said)
+    message = str(exc)[:_LIMIT] if phrases else ""
+    return frozenset(fact for words, fact in phrases if words in message)
 
 
-def told(exc: BaseException, names: tuple[str, ...]) -> Evidence | None:
+def evidence_of(exc: BaseException, names: tuple[str, ...]) -> Evidence | None:
     """Evidence from the message in an exception of claude-agent-sdk, which is the result of a query."""
     if names[:1] != ("claude_agent_sdk.ResultError",):
         return None

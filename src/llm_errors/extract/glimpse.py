@@ -29,7 +29,7 @@ _ERROR = re.compile(r'\s*\{\s*"error"\s*:\s*[{"]')
 
 def is_long(content: str | bytes) -> bool:
     """Whether a text looks like JSON and is too long to parse."""
-    return len(content) > JSON_LIMIT and _said(content, 0).lstrip()[:1] in ("{", "[")
+    return len(content) > JSON_LIMIT and _excerpt(content, 0).lstrip()[:1] in ("{", "[")
 
 
 def read(reader: Reader, dialect: str, content: str | bytes) -> Answer:
@@ -42,23 +42,23 @@ def values(content: str | bytes, name: str) -> Iterator[str]:
     quoted: str | bytes = f'"{name}"'
     if isinstance(content, bytes):
         quoted = f'"{name}"'.encode()
-    place = -1
+    position = -1
     for _ in range(MOST):
-        place = content.find(quoted, place + 1)  # type: ignore[arg-type]  # both are str or both are bytes
-        if place < 0:
+        position = content.find(quoted, position + 1)  # type: ignore[arg-type]  # both are str or both are bytes
+        if position < 0:
             return
-        found = _VALUE.match(_said(content, place + len(quoted)))
+        found = _VALUE.match(_excerpt(content, position + len(quoted)))
         if found is not None:
             yield found[1]
 
 
-def _said(content: str | bytes, place: int) -> str:
-    clipped = content[place : place + _WINDOW]
+def _excerpt(content: str | bytes, position: int) -> str:
+    clipped = content[position : position + _WINDOW]
     return clipped.decode("utf-8", "replace") if isinstance(clipped, bytes) else clipped
 
 
 def _searched(dialect: str, content: str | bytes) -> Answer:
-    if _ERROR.match(_said(content, 0)):
+    if _ERROR.match(_excerpt(content, 0)):
         return Answer(suspect(dialect, "unexpected_body"))
     suspicion: Evidence | None = None
     reasons: list[str] = []

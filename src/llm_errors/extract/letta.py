@@ -8,13 +8,13 @@ from llm_errors.extract.fields import field, is_object, text
 
 DIALECT = "openai"
 NATURAL = frozenset(("end_turn", "tool_rule", "requires_approval", "cancelled"))
-"""Healthy stop reasons. The caller cancels a run."""
+"""Healthy stop reasons. A run that the caller has cancelled is healthy."""
 _WRITES = ("assistant_message", "approval_request_message", "tool_call_message")
 _FAILED = ("failed", "error")
 
 
 class LettaReader:
-    """Reads the messages of an agent with its stop reason, or a run that goes on in the background."""
+    """Reads the messages of an agent with its stop reason, or a run that continues in the background."""
 
     def whole(self, result: Any) -> Answer:
         """Read a complete answer."""
@@ -45,7 +45,7 @@ def _judge(reason: str) -> Evidence | None:
 
 
 class LettaChunks:
-    """The state of one stream of messages, of which the last ones are the stop reason and the usage."""
+    """The state of one stream of messages. The last messages are the stop reason and the usage."""
 
     __slots__ = ("_content", "_error", "_reason", "_tokens", "done")
 

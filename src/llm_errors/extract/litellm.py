@@ -27,27 +27,27 @@ def has_made_up_status(chain: tuple[tuple[str, ...], ...], bearer: BaseException
     return _CONNECTION in causes.names(bearer) or any(map(causes.is_transport, chain))
 
 
-def told(exc: BaseException) -> object:
+def quoted_error(exc: BaseException) -> object:
     """The error body or the text that litellm quotes in its message, after the names that it adds."""
-    said = text(field(exc, "message"))
+    message = text(field(exc, "message"))
     while True:
-        name, colon, rest = said.partition(": ")
+        name, colon, rest = message.partition(": ")
         if not colon or not name.removeprefix(_PACKAGE).isidentifier():
             break
-        said = rest
-    name, dash, rest = said.partition(" - ")
+        message = rest
+    name, dash, rest = message.partition(" - ")
     if dash and name.endswith(("Exception", "Error")) and name.replace("_", "").isalnum():
-        said = rest
-    return {"error": said} if said else None
+        message = rest
+    return {"error": message} if message else None
 
 
 def findings(bearer: BaseException, chain: tuple[tuple[str, ...], ...]) -> frozenset[str]:
     """Facts that litellm detects itself: the call has no API key, or its stream stopped without a finish reason."""
     if any(names[:1] in _EXHAUSTED for names in chain):
         return frozenset(("no_end",))
-    said = text(field(told(bearer), "error"), 200).lower() if is_its_own(causes.names(bearer)) else ""
-    missing = "missing" in said and ("key" in said or "credentials" in said)
-    return frozenset(("missing_credentials",)) if missing and "{" not in said else frozenset()
+    message = text(field(quoted_error(bearer), "error"), 200).lower() if is_its_own(causes.names(bearer)) else ""
+    missing = "missing" in message and ("key" in message or "credentials" in message)
+    return frozenset(("missing_credentials",)) if missing and "{" not in message else frozenset()
 
 
 def served_by(exc: BaseException, dialect: str, provider: str) -> tuple[str, str]:

@@ -271,9 +271,9 @@ class ChatChunks:
             self._prompt_filtered = _prompt_filtered(field(chunk, "prompt_filter_results"))
         self._keep_error(told_error(chunk), "")
 
-    def _keep_error(self, told: Any, finish_reason: str) -> None:
-        if told is not None and self._error is None:
-            self._error = embedded_error(DIALECT, told, plain(finish_reason))
+    def _keep_error(self, error: Any, finish_reason: str) -> None:
+        if error is not None and self._error is None:
+            self._error = embedded_error(DIALECT, error, plain(finish_reason))
 
     def _keep_usage(self, chunk: Any) -> None:
         found = field(chunk, "usage") or field(field(chunk, "x_groq"), "usage")

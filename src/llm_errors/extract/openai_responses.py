@@ -125,9 +125,9 @@ class ResponsesChunks:
 
     def _untyped(self, chunk: Any) -> None:
         """Read an unknown event: it may be an error of a compatible server."""
-        told = told_error(chunk)
-        if told is not None:
-            self._failed(told)
+        error = told_error(chunk)
+        if error is not None:
+            self._failed(error)
 
     def _terminal(self, kind: str, chunk: Any) -> None:
         self.done = True
@@ -136,9 +136,9 @@ class ResponsesChunks:
         else:
             self._answer = self._reader.whole(field(chunk, "response"))
 
-    def _failed(self, told: Any) -> None:
+    def _failed(self, raw: Any) -> None:
         self.done = True
-        error = embedded_error(DIALECT, told, "error")
+        error = embedded_error(DIALECT, raw, "error")
         self._answer = Answer(error, **self._identity, finish_reasons=("error",))
 
     def end(self) -> Answer:

@@ -1,4 +1,4 @@
-"""Tasks: jobs that a service runs after it has answered, whose status tells how they ended. Runway."""
+"""Tasks, which are jobs that a service runs after it has answered. Their status shows how they ended. Used by Runway."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ from llm_errors.extract.data import EventCount
 from llm_errors.extract.fields import field, is_object, text
 
 FAILED_CODE = "task_failed"
-"""Stands for the failure of a task for which the service gives no code."""
+"""The code for a failed task, if the service sends none."""
 _FAILED = "FAILED"
 _SUCCEEDED = frozenset(("SUCCEEDED", "COMPLETED"))
 _OPEN = frozenset(
     ("", "PENDING", "THROTTLED", "QUEUED", "RUNNING", "ACTION_REQUIRED", "CANCELLING", "CANCELLED", "CANCELED")
 )
-"""The other states. A task that the caller cancels is no failure."""
+"""The other states. A task that the caller cancelled has not failed."""
 
 
 class TaskReader:
-    """Reads a task. One that is not finished is a job that was accepted."""
+    """Reads a task. If it has not finished, it is healthy."""
 
     def whole(self, result: Any) -> Answer:
         """Read the state of a task, which may be inside its result."""
@@ -35,12 +35,12 @@ class TaskReader:
         return Answer(id=task_id, finish_reasons=(status,) if known in _SUCCEEDED else ())
 
     def chunks(self) -> EventCount:
-        """A new state; the answers of these APIs do not stream."""
+        """A new state. These APIs do not stream."""
         return EventCount("openai")
 
 
 def failure(task: Any) -> Evidence:
-    """Evidence of a task that failed: `failureCode` and `failure` of Runway, or the error object of Parallel."""
+    """Evidence of a failed task, from `failureCode` and `failure` of Runway or the error object of Parallel."""
     codes = (text(field(task, "failure_code", "failureCode"), 64) or FAILED_CODE,)
     said = text(field(task, "failure")) or text(field(field(task, "error"), "message"))
     return suspect("openai", codes=codes, finish_reason=_FAILED.lower(), message=said)

@@ -111,13 +111,13 @@ class LinesChunks:
         return self.done
 
     def _parse(self, body: str) -> None:
-        said = parsed(body)
-        told = told_error(said) if is_object(said) else None
-        if told is not None:
-            evidence = replace(embedded_error(DIALECT, told), channel="thrown")
+        value = parsed(body)
+        error = told_error(value) if is_object(value) else None
+        if error is not None:
+            evidence = replace(embedded_error(DIALECT, error), channel="thrown")
             self._error, self.done = Answer(evidence, finish_reasons=("error",)), True
         else:
-            self._chunks.chunk(said)
+            self._chunks.chunk(value)
 
     def end(self) -> Answer:
         """The answer in this order: an error, a body that arrived instead of a stream, the parsed lines."""

@@ -16,13 +16,13 @@ LIMIT = 1024
 """The number of jobs that are remembered."""
 
 _begun: dict[str, CallInfo] = {}
-_told: dict[str, None] = {}
+_reported: dict[str, None] = {}
 
 
 def settled(info: CallInfo, job: str, failed: bool) -> None:
     """A call that started a background job has returned, or its stream has ended."""
     if failed:
-        _remember(_told, job, None)
+        _remember(_reported, job, None)
     else:
         _remember(_begun, job, info)
 
@@ -34,9 +34,9 @@ def begun_as(job: str) -> CallInfo | None:
 
 def is_news(job: str) -> bool:
     """Whether the failure of a job was not reported before. Marks the job as reported."""
-    if not job or job in _told:
+    if not job or job in _reported:
         return False
-    _remember(_told, job, None)
+    _remember(_reported, job, None)
     return True
 
 

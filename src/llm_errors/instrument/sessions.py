@@ -50,9 +50,9 @@ class Session:
         "_info",
         "_late",
         "_owes",
+        "_reported",
         "_running",
         "_started",
-        "_told",
     )
 
     def __init__(self, late: Late, info: CallInfo, started: float) -> None:
@@ -61,7 +61,7 @@ class Session:
         self._asked: deque[Asked] = deque()
         self._running: dict[str, Invocation] = {}
         self._owes = True  # no call was reported yet
-        self._told = False  # the server has reported an error since the last answer began
+        self._reported = False  # the server has reported an error since the last answer began
         self._ended = False
         end_at_exit(self)
 
@@ -142,13 +142,13 @@ class Session:
         """The server refuses a requested answer. Returns False if none was requested in this lane or by this event."""
         asked = self._oldest(lane, event)
         if asked is not None:
-            self._told = True
+            self._reported = True
             asked.call.settle(Answer(), evidence)
         return asked is not None
 
     def fail(self, evidence: Evidence, key: str = "") -> None:
         """The server reports an error of a running answer, or of the session itself, which is then a separate call."""
-        self._told, self._owes = True, False
+        self._reported, self._owes = True, False
         running = self._running.pop(key, None)
         if running is not None:
             running.settle(Answer(), evidence)
@@ -176,13 +176,13 @@ class Session:
             call.waiting = True  # the call ends now, not with its last part
             call.failed(exc)
         if failed:
-            self._told = True
-        elif not self._told and (close is None or not close.is_normal):
+            self._reported = True
+        elif not self._reported and (close is None or not close.is_normal):
             self._fail_whole(exc)
 
     def _fail_whole(self, exc: BaseException) -> None:
         call = self._late(self._info, self._started if self._owes else perf_counter())
-        self._owes, self._told = False, True
+        self._owes, self._reported = False, True
         if call is not None:
             call.failed(exc)
             call.leave()
@@ -214,7 +214,7 @@ class Session:
     # --- calls ---
 
     def _begin(self, info: CallInfo) -> Invocation | None:
-        self._owes = self._told = False
+        self._owes = self._reported = False
         call = self._late(info, perf_counter())
         if call is not None:
             call.leave()

@@ -40,5 +40,5 @@ def _ask(program: str, command: tuple[str, ...], path: str, text: str) -> None:
             [program, *command[1:], str(file)], capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     if done.returncode:
-        said = " ".join((done.stderr + done.stdout).split()).replace(f"{folder}/", "")
-        raise OptionError(f"{command[0]} refuses {path}: {said[:500]}")
+        output = " ".join((done.stderr + done.stdout).split()).replace(f"{folder}/", "")
+        raise OptionError(f"{command[0]} refuses {path}: {output[:500]}")

@@ -84,13 +84,13 @@ class BoardRecording:
         for kind, labels in s.ranked_by.items():
             total = s.calls_of_a_day(kind)
             rules.append(record(total, sum_by(labels, f"sum_over_time({calls}[1d])")))
-            ranks = (self._rank(total, place, slot) for place, slot in enumerate(SLOTS))
+            ranks = (self._rank(total, rank, slot) for rank, slot in enumerate(SLOTS))
             rules.append(record(s.slot(kind), "\nor\n".join(ranks)))
         return rules
 
-    def _rank(self, total: str, place: int, slot: str) -> str:
-        better = f" unless topk({place}, {total})" if place else ""
-        return f'label_replace(0 * (topk({place + 1}, {total}){better}) + 1, "slot", "{slot}", "", "")'
+    def _rank(self, total: str, rank: int, slot: str) -> str:
+        better = f" unless topk({rank}, {total})" if rank else ""
+        return f'label_replace(0 * (topk({rank + 1}, {total}){better}) + 1, "slot", "{slot}", "", "")'
 
     def _evaluation(self) -> Rule:
         """The share of its interval that the last evaluation of each rule group took."""

@@ -110,9 +110,9 @@ def placed(texts: Mapping[str, str], out: Path, *, own: bool) -> dict[Path, str]
 
 def location(path: str, out: Path, *, own: bool) -> Path:
     """The path on disk of a file or folder."""
-    for name, place in _IN_CHECKOUT.items() if own else ():
+    for name, moved_to in _IN_CHECKOUT.items() if own else ():
         if path == name or path.startswith(f"{name}/"):
-            return Path(place + path.removeprefix(name))
+            return Path(moved_to + path.removeprefix(name))
     return out / path
 
 

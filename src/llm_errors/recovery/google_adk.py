@@ -40,7 +40,7 @@ class _Call:
 
     model: str
     started: float
-    told: bool = False
+    counted: bool = False
 
 
 @dataclass
@@ -174,5 +174,5 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
         """Record the first outcome of the call as a call. Later outcomes are recorded only if they are failures."""
         call = run.calls.setdefault(agent, _Call("", perf_counter()))
         if self._telemetry is not None:
-            self._telemetry.ended(call.model, call.started, outcome, call.told)
-        call.told = True
+            self._telemetry.ended(call.model, call.started, outcome, call.counted)
+        call.counted = True

@@ -88,8 +88,8 @@ def _body(link: Any) -> float | None:
 
 
 def _message(link: Any) -> float | None:
-    said = field(link, "message")
-    for text in (said if isinstance(said, str) else "", plain_text(link)):
+    message = field(link, "message")
+    for text in (message if isinstance(message, str) else "", plain_text(link)):
         seconds = in_text(text)
         if seconds is not None:
             return seconds

@@ -85,6 +85,6 @@ def _spellings(code: str) -> Iterator[str]:
 
 def in_text(message: str) -> list[str]:
     """Codes in the message, where gateways print the error of the provider behind them."""
-    said = _QUOTED.sub(" ", _ECHO.split(message[:_TEXT_LIMIT], maxsplit=1)[0])
-    found = (next(filter(None, match.groups())) for match in _IN_TEXT.finditer(said))
+    unquoted = _QUOTED.sub(" ", _ECHO.split(message[:_TEXT_LIMIT], maxsplit=1)[0])
+    found = (next(filter(None, match.groups())) for match in _IN_TEXT.finditer(unquoted))
     return [code for code in found if _COMPOUND.search(code)]

@@ -18,8 +18,8 @@ Fields = Mapping[str, Any]
 # --- OpenAI: chat completions -----------------------------------------------------------------------------------------
 def openai_answer(content: str | None, finish: str = "stop", **message: Any) -> Reply:
     """A whole answer. Keywords add fields to the message, such as `tool_calls` and `refusal`."""
-    said = {"role": "assistant", "content": content, **message}
-    return Reply(json={**_completion("chat.completion"), "choices": [_choice("message", said, finish)]})
+    content_message = {"role": "assistant", "content": content, **message}
+    return Reply(json={**_completion("chat.completion"), "choices": [_choice("message", content_message, finish)]})
 
 
 def openai_stream(words: Iterable[str], finish: str | None = "stop", **how: Any) -> Reply:
@@ -47,8 +47,8 @@ def _completion(kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": "gpt-5-mini"}
 
 
-def _choice(part: str, said: Fields, finish: str | None) -> Fields:
-    return {"index": 0, part: said, "finish_reason": finish}
+def _choice(part: str, content: Fields, finish: str | None) -> Fields:
+    return {"index": 0, part: content, "finish_reason": finish}
 
 
 # --- Anthropic: messages ----------------------------------------------------------------------------------------------

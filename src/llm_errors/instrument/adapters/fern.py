@@ -1,7 +1,7 @@
-"""The Fern family: generated SDKs with raw clients, which see the parsed answer and the typed exception; retries happen
-below them.
+"""The Fern family: generated SDKs with raw clients, which return the parsed answer or raise the typed exception.
 
-A stream is a context manager of the raw client. The plain clients enter it at the first step of a generator.
+Retries happen below them. A stream is a context manager of the raw client. The plain clients enter it at the first step of
+a generator.
 """
 
 import sys
@@ -24,9 +24,9 @@ from llm_errors.providers import Sdk, provider_of_host
 _WHOLE: tuple[Kind | Wrap, Kind | Wrap] = (Kind.CALL, Kind.ASYNC_CALL)
 _STREAM: tuple[Kind | Wrap, Kind | Wrap] = (entered, entered_async)
 _MODELS = ("model", "model_id", "model_name")
-"""The arguments that name the model."""
+"""The arguments that contain the model."""
 _ENVIRONMENT = ("base", "production")
-"""The attributes of an SDK with several servers that hold the address of its HTTP API."""
+"""The attributes with the address of the HTTP API, for an SDK with several servers."""
 
 
 class Fern(Adapter):
@@ -40,7 +40,7 @@ class Fern(Adapter):
                 self._apis[f"{row.package}.{api.module}", api.owner, method] = api
 
     def targets(self) -> Iterator[Target]:
-        """The raw clients' methods, and the computation of the wait between two attempts."""
+        """The methods of the raw clients, and the function that computes the wait between two attempts."""
         for (module, owner, method), api in self._apis.items():
             call, async_call = _STREAM if method in api.streams.split() else _WHOLE
             yield Target(module, owner, method, call, optional=api.optional)
@@ -50,7 +50,7 @@ class Fern(Adapter):
         yield Target(http, "", "_retry_timeout_from_retries", Kind.RETRY, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """All arguments but parts of the path are keywords. The default of an argument is `...` (Ellipsis)."""
+        """All arguments except parts of the path are keywords. The default of an argument is `...` (Ellipsis)."""
         api = self._apis[target.module, target.owner.removeprefix("Async"), target.attribute]
         wrapper = field(instance, "_client_wrapper")
         host, port = address_of(_url(wrapper))
@@ -65,11 +65,11 @@ class Fern(Adapter):
         )
 
     def provider(self, wrapper: Any) -> str:
-        """The provider behind the client, if its host does not tell."""
+        """The provider of the client, if it is not known from the host."""
         return ""
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """An answer, or the stream in its response."""
+        """Judge an answer, or follow the stream in its response."""
         if not call.info.stream:
             call.judge(result.data)
             return
@@ -88,7 +88,7 @@ class Fern(Adapter):
         result._data = passing(result.data, chunks=chunks)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence from a body that the SDK cannot turn into an object: it may be an error."""
+        """Evidence from a body that the SDK cannot convert to an object, because it may be an error."""
         return unreadable(call, exc)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:

@@ -1,4 +1,4 @@
-"""Which methods of the Fern family's raw clients are model calls, by SDK. Accounts, lists, voices and files are not."""
+"""The methods of the Fern family's raw clients that are model calls, by SDK. Accounts, lists, voices and files are not."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

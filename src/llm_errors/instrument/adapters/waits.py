@@ -10,26 +10,26 @@ from llm_errors.instrument.protocol import Wrap
 from llm_errors.instrument.wrappers import Edge, before, before_async
 
 
-def _observe(edge: Edge, place: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _observe(edge: Edge, position: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     call = edge.active(args)
     if call is None:
         return
-    response = kwargs.get(name, args[place] if len(args) > place else None)
+    response = kwargs.get(name, args[position] if len(args) > position else None)
     raised, dialect, provider = sys.exc_info()[1], call.info.dialect, call.info.provider
     if response is not None:
         content = exceptions.loaded(response)
         status = field(response, "status_code", "status")
-        told = SimpleNamespace(status_code=status, headers=field(response, "headers"), _content=content)
-        call.retried(exceptions.of_response(told, dialect, provider))
+        failed = SimpleNamespace(status_code=status, headers=field(response, "headers"), _content=content)
+        call.retried(exceptions.of_response(failed, dialect, provider))
     elif raised is not None:
         call.retried(exceptions.read(raised, dialect, provider, call.ambient))
 
 
-def waits(place: int, name: str = "response") -> Wrap:
+def waits(position: int, name: str = "response") -> Wrap:
     """The wrapper of a plain function. The response is the argument with this name, or at this position after the object."""
-    return lambda edge, original: before(original, "retry", _observe, edge, place, name)
+    return lambda edge, original: before(original, "retry", _observe, edge, position, name)
 
 
-def waits_async(place: int, name: str = "response") -> Wrap:
+def waits_async(position: int, name: str = "response") -> Wrap:
     """The same for a coroutine function."""
-    return lambda edge, original: before_async(original, "retry", _observe, edge, place, name)
+    return lambda edge, original: before_async(original, "retry", _observe, edge, position, name)

@@ -132,7 +132,7 @@ def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any) ->
     """A table. `columns` gives the order and the new names of the columns; an empty name leaves the column out."""
     shown = {name: title for name, title in columns.items() if title}
     hidden = {name: True for name, title in columns.items() if not title}
-    order = {name: place for place, name in enumerate(shown)}
+    order = {name: index for index, name in enumerate(shown)}
     arranged = {
         "excludeByName": {"Time": True, "__name__": True, **hidden},
         "indexByName": order,
@@ -186,9 +186,9 @@ def told_apart(panel: Any) -> Any:
 def by_reason(panel: Any, classes: Sequence[str]) -> Any:
     """Colour the series of reasons, named `CLASS reason`. The reasons are a closed list, so each has a fixed colour."""
     names = [(turn, f"{name} {reason}") for turn, name in enumerate(classes) for reason in REASONS[ErrorClass(name)]]
-    for place, (turn, name) in enumerate(names):
+    for index, (turn, name) in enumerate(names):
         # The offset per class: the first reasons of several classes are the same.
-        panel = coloured(panel, name, PALETTE[(place + 3 * turn) % len(PALETTE)])
+        panel = coloured(panel, name, PALETTE[(index + 3 * turn) % len(PALETTE)])
     return without_failures(panel)
 
 

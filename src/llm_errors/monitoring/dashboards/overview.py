@@ -98,8 +98,8 @@ def _firing(q: Queries) -> Any:
     runbook = {"title": "Runbook", "targetBlank": True, "url": f"{q.options.runbooks}/${{__value.raw}}.md"}
     panel = p.properties(panel, "Alert", ("unit", "string"), ("custom.width", 230), ("links", [runbook]))
     titles = {
-        uid_in_set(uid, q.options): p.state(title, colours.TEXT, place)
-        for place, (uid, title) in enumerate(_BOARDS.items())
+        uid_in_set(uid, q.options): p.state(title, colours.TEXT, index)
+        for index, (uid, title) in enumerate(_BOARDS.items())
     }
     explains = {"title": "Open this dashboard", "url": "/d/${__value.raw}?${__url_time_range}&${__all_variables}"}
     panel = p.properties(panel, "Explained on", ("mappings", [p.mapping(titles)]), ("links", [explains]))
@@ -161,7 +161,7 @@ def _lost(q: Queries) -> Any:
         "and dashboards may look better than it is. Needs a scrape of the Collectors' own metrics."
     )
     legend = f"{{{{problem}}}} {{{{instance}}}} {{{{{COMPONENT}}}}}"
-    queries = [p.query(q.lost_by_collectors(what), legend, chr(65 + place)) for place, what in enumerate(LOSSES)]
+    queries = [p.query(q.lost_by_collectors(what), legend, chr(65 + index)) for index, what in enumerate(LOSSES)]
     panel = p.lines("Lost by Collectors, items in 5 minutes", text, "short", *queries)
     return p.narrow(p.one_each(panel, list(LOSSES)))
 

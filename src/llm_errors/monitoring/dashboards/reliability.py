@@ -47,10 +47,10 @@ def _burndown(q: Queries, days: str) -> Any:
 
 
 def _burn(q: Queries, burn: Burn) -> Any:
-    told = "pages" if burn.severity == "page" else "opens a ticket"
+    effect = "pages" if burn.severity == "page" else "opens a ticket"
     text = (
         f"How many times faster than the objective allows the error budget was consumed over {burn.long}. The dashed line, "
-        f"{burn.factor:g}, {told} while the last {burn.short} agree. At 1 the budget lasts exactly {q.options.window_days} "
+        f"{burn.factor:g}, {effect} while the last {burn.short} agree. At 1 the budget lasts exactly {q.options.window_days} "
         "days."
     )
     limits = [(burn.factor, colours.BAD if burn.severity == "page" else colours.WARN)]

@@ -106,9 +106,9 @@ class CarefulDesk:
         return True
 
 
-def _advice(said: Any, provider: str, model: str, attempt: int, case: monday.Case) -> RecoveryPlan:
+def _advice(outcome: Any, provider: str, model: str, attempt: int, case: monday.Case) -> RecoveryPlan:
     return plan(
-        said,
+        outcome,
         provider=provider,
         model=model,
         attempt=attempt,
@@ -129,11 +129,11 @@ def afternoon(url: str) -> Iterator[str]:
         for case in monday.CASES:
             outcome = desk.answer(case)
             deeds = "; ".join((*outcome.did, outcome.end))
-            told = f"  {outcome.first.kind:<17}{outcome.first.error_class or '-':<15}{deeds}"
-            yield from textwrap.wrap(told, WIDTH, subsequent_indent=" " * 34, break_on_hyphens=False)
+            line = f"  {outcome.first.kind:<17}{outcome.first.error_class or '-':<15}{deeds}"
+            yield from textwrap.wrap(line, WIDTH, subsequent_indent=" " * 34, break_on_hyphens=False)
             if not outcome.answered:
-                said = f'"{outcome.first.user_message}"'
-                yield from textwrap.wrap(said, WIDTH, initial_indent=" " * 19, subsequent_indent=" " * 20)
+                reply = f'"{outcome.first.user_message}"'
+                yield from textwrap.wrap(reply, WIDTH, initial_indent=" " * 19, subsequent_indent=" " * 20)
 
 
 if __name__ == "__main__":

@@ -131,8 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         desk = Desk(url)
         for scene in monday.SCENES:
             failed = work(desk, scene, agents)
-            told = f"{scene.at}  {scene.title:<25}{scene.model:<20}{scene.tickets:>4} calls /{failed:>3} exceptions"
-            print(told, flush=True)
+            line = f"{scene.at}  {scene.title:<25}{scene.model:<20}{scene.tickets:>4} calls /{failed:>3} exceptions"
+            print(line, flush=True)
         print(OVER, flush=True)
         if args.stay:
             threading.Event().wait()

@@ -44,8 +44,8 @@ def examine() -> Iterator[Finding]:
             if point.name.startswith("otlp"):
                 with contextlib.suppress(Exception):  # the test below reports the failure
                     point.load()
-    with log_capture.warnings_of("opentelemetry") as said, ThreadPoolExecutor(len(SIGNALS)) as pool:
-        found = list(pool.map(lambda signal: _signal(signal, said), SIGNALS))
+    with log_capture.warnings_of("opentelemetry") as logged, ThreadPoolExecutor(len(SIGNALS)) as pool:
+        found = list(pool.map(lambda signal: _signal(signal, logged), SIGNALS))
     yield from agreed([finding for findings in found for finding in findings])
 
 
@@ -60,22 +60,22 @@ def _agreed_unusable(found: Sequence[Outcome]) -> list[Finding | Refused]:
     for one in found:
         if isinstance(one, Unusable):
             signals.setdefault((one.what, one.remedy), []).append(one.signal)
-    told: list[Finding | Refused] = []
+    findings: list[Finding | Refused] = []
     for one in found:
         if not isinstance(one, Unusable):
-            told.append(one)
+            findings.append(one)
         elif suffering := signals.pop((one.what, one.remedy), []):
-            told.append(fault(f"{', '.join(suffering)}: {one.what}", one.remedy))
-    return told
+            findings.append(fault(f"{', '.join(suffering)}: {one.what}", one.remedy))
+    return findings
 
 
 def _agreed_refusals(found: Sequence[Finding | Refused]) -> list[Finding]:
     """Report the problem of several signals with one receiver once, with the most specific message."""
-    told: dict[object, list[Refused]] = {}
+    by_receiver: dict[object, list[Refused]] = {}
     for each in (one for one in found if isinstance(one, Refused)):
-        told.setdefault(each.receiver, []).append(each)
+        by_receiver.setdefault(each.receiver, []).append(each)
     causes: dict[tuple[object, str], list[Refused]] = {}
-    for receiver, refusals in told.items():
+    for receiver, refusals in by_receiver.items():
         narrowest = min((each.remedy for each in refusals), key=probe.rank)
         for each in refusals:
             remedy = narrowest if each.remedy == probe.UNREACHABLE else each.remedy
@@ -106,17 +106,17 @@ def _group(signal: str) -> str:
     return f"opentelemetry_{signal.lower()}_exporter"
 
 
-def _signal(signal: str, said: dict[int, list[str]]) -> Sequence[Outcome]:
+def _signal(signal: str, logged: dict[int, list[str]]) -> Sequence[Outcome]:
     names = chosen(signal)
     if not names:
         variable = f"OTEL_{signal}_EXPORTER"
         grade = fault if signal == "METRICS" else note
         what = f"{variable}={os.environ.get(variable, '')}: {signal.lower()} are not exported"
         return [grade(what, f"Unset it, or set {variable}=otlp.")]
-    return [_exporter(signal, name, said) for name in names]
+    return [_exporter(signal, name, logged) for name in names]
 
 
-def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Outcome:
+def _exporter(signal: str, name: str, logged: dict[int, list[str]]) -> Outcome:
     component = _component(signal, name)
     if isinstance(component, Unusable):
         return component
@@ -131,7 +131,7 @@ def _exporter(signal: str, name: str, said: dict[int, list[str]]) -> Outcome:
     if component == "prometheus":
         return _prometheus()
     if component.startswith("otlp"):
-        return probe.send_nothing(signal, next(iter(points)), said)
+        return probe.send_nothing(signal, next(iter(points)), logged)
     return unchecked(f"{signal.lower()} go to the exporter {component!r}, which is installed; not tried")
 
 

@@ -12,10 +12,10 @@ class _Ear(logging.Handler):
         self.records: dict[int, list[str]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        said = record.getMessage()
+        message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
-            said = f"{said}: {record.exc_info[1]}"
-        self.records.setdefault(record.thread or 0, []).append(said)
+            message = f"{message}: {record.exc_info[1]}"
+        self.records.setdefault(record.thread or 0, []).append(message)
 
 
 @contextmanager

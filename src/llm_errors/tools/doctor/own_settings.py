@@ -13,9 +13,9 @@ _SHOWN = 5
 
 def examine() -> Iterator[Finding]:
     """Report the warnings that the instrumentation would log at its start, and check the rules file."""
-    with log_capture.warnings_of("llm_errors") as said:
+    with log_capture.warnings_of("llm_errors") as logged:
         chosen = settings.read({}, os.environ, sdks=providers.names(), sdk_of=providers.sdk_of_provider)
-    bad = log_capture.mine(said)
+    bad = log_capture.mine(logged)
     unknown = settings.unknown_names({}, os.environ)
     yield from (fault(what, "Correct or unset it.") for what in bad)
     for name in unknown:

@@ -69,8 +69,8 @@ def setting(signal: str, name: str) -> str:
     return (own or os.environ.get(f"OTEL_EXPORTER_OTLP_{name}", "")).strip()
 
 
-def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> Finding | Refused:
-    """Create the exporter, export no data with it, and report the result. `said`: the messages of OpenTelemetry's loggers."""
+def send_nothing(signal: str, point: EntryPoint, logged: dict[int, list[str]]) -> Finding | Refused:
+    """Create the exporter, export no data with it, and report the result. `logged`: the messages of OpenTelemetry's loggers."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # grpc's own log would go to the terminal
     what, protocol = signal.lower(), _PROTOCOLS.get(point.name, point.name)
     try:
@@ -85,7 +85,7 @@ def send_nothing(signal: str, point: EntryPoint, said: dict[int, list[str]]) -> 
         return _refused(what, protocol, address, _named(error))
     finally:
         exporter.shutdown()
-    complaints = log_capture.mine(said)
+    complaints = log_capture.mine(logged)
     ignored = [c for c in complaints if "header" in c.lower()]
     if ignored:
         remedy = "Write OTEL_EXPORTER_OTLP_HEADERS as name=value,name=value."
@@ -113,16 +113,16 @@ def _cause(logged: str) -> str:
 
 def _connection(address: str) -> str:
     """The reason why a connection to the address fails. Empty if it succeeds, or if a proxy is used."""
-    place = urlsplit(address if "//" in address else f"//{address}")
-    if urllib.request.getproxies() or not place.hostname:
+    parts = urlsplit(address if "//" in address else f"//{address}")
+    if urllib.request.getproxies() or not parts.hostname:
         return ""
     try:
-        port = place.port or {"http": 80}.get(place.scheme, 443)
-        socket.create_connection((place.hostname, port), timeout=_CONNECT).close()
+        port = parts.port or {"http": 80}.get(parts.scheme, 443)
+        socket.create_connection((parts.hostname, port), timeout=_CONNECT).close()
     except ConnectionRefusedError:
-        return f"connection refused: nothing listens on port {port} of {place.hostname}"
+        return f"connection refused: nothing listens on port {port} of {parts.hostname}"
     except TimeoutError:
-        return f"{place.hostname} does not answer on port {port} within {_CONNECT:g} s"
+        return f"{parts.hostname} does not answer on port {port} within {_CONNECT:g} s"
     except (OSError, ValueError) as error:
         return str(error)
     return ""

@@ -128,9 +128,9 @@ def _of_value(value: Any, kind: str) -> Found:
     return Found({"body": value}, (f"{kind}: a body",))
 
 
-def _is_prose(told: Any) -> bool:
+def _is_prose(value: Any) -> bool:
     """Whether a field contains the text of an exception, and not the name of its class."""
-    return isinstance(told, str) and not re.fullmatch(r"[\w.]+", told)
+    return isinstance(value, str) and not re.fullmatch(r"[\w.]+", value)
 
 
 def _described(value: dict[str, Any], what: str) -> Found:
@@ -145,9 +145,9 @@ def _of_log_record(record: dict[str, Any]) -> Found:
             found = Found({"body": record if name == "error" else record[name]}, ("a log record with a body",))
             return _with_status(found, record)
     for name in _TEXTS:
-        said = record.get(name)
-        if isinstance(said, str) and said.strip():
-            found = read(said)
+        value = record.get(name)
+        if isinstance(value, str) and value.strip():
+            found = read(value)
             if found.read != PLAIN:
                 unread = sorted(record.keys() - {name})
                 return replace(
@@ -176,9 +176,9 @@ def _of_traceback(text: str) -> Found:
 
 def _of_chain(links: list[tracebacks.Link], kind: str) -> Found:
     """The parts of the outermost exception with a status, a code or a body, and the whole chain."""
-    told = next((found for link in links if (found := _facts(link.text)).pieces.keys() - {"headers"}), Found())
+    telling = next((found for link in links if (found := _facts(link.text)).pieces.keys() - {"headers"}), Found())
     pieces = {
-        **told.pieces,
+        **telling.pieces,
         "exceptions": tuple((_qualified(link.name),) for link in links),
         "texts": tuple(link.text for link in links),
     }
@@ -187,7 +187,7 @@ def _of_chain(links: list[tracebacks.Link], kind: str) -> Found:
         pieces["exceptions"] += ((root,),)
         pieces["texts"] += (links[-1].text,)
     names = " < ".join(link.name for link in links)
-    return Found(pieces, (f"{kind}: {names}", *told.read), told.ignored)
+    return Found(pieces, (f"{kind}: {names}", *telling.read), telling.ignored)
 
 
 def _errno(text: str) -> str:

@@ -28,11 +28,11 @@ def read(text: str) -> tuple[list[Link], int]:
     plain = _GUTTER.sub("", text) if group else text
     chains: list[list[Link]] = []
     for number, block in enumerate(_LINKED.split(plain)):
-        for place, part in enumerate(block.split(HEAD)[1:]):
+        for index, part in enumerate(block.split(HEAD)[1:]):
             link = _link(part)
             if link is None:
                 continue
-            if number and not place and chains:
+            if number and not index and chains:
                 chains[-1].insert(0, link)
             else:
                 chains.append([link])

@@ -56,8 +56,8 @@ def get(url: str, path: str, parameters: Mapping[str, Any], headers: Mapping[str
         raise SourceError(f"cannot query {shown}: HTTP {error.code} {error.reason}{hint}") from error
     except (URLError, OSError) as error:
         reason = getattr(error, "reason", error)
-        said = str(getattr(reason, "strerror", None) or reason)
-        raise SourceError(f"cannot query {shown}: {said[:1].lower()}{said[1:]}") from error
+        reason_text = str(getattr(reason, "strerror", None) or reason)
+        raise SourceError(f"cannot query {shown}: {reason_text[:1].lower()}{reason_text[1:]}") from error
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{shown} does not answer with JSON") from error
     if not isinstance(answer, dict):
@@ -67,8 +67,8 @@ def get(url: str, path: str, parameters: Mapping[str, Any], headers: Mapping[str
 
 def _without_login(url: str) -> tuple[str, dict[str, str]]:
     parts = urlsplit(url)
-    login, at, place = parts.netloc.rpartition("@")
+    login, at, host = parts.netloc.rpartition("@")
     if not at:
         return url, {}
     encoded = base64.b64encode(unquote(login).encode()).decode()
-    return urlunsplit(parts._replace(netloc=place)), {"Authorization": f"Basic {encoded}"}
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {encoded}"}

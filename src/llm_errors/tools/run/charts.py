@@ -96,8 +96,8 @@ def _place(data: Buckets, index: int) -> tuple[float, float]:
 
 
 def _bar(x: float, y: float, width: float, height: float, kind: str, title: str) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-    return f'<rect {place} rx="1.5" class="{escape(kind)}"><title>{escape(title)}</title></rect>'
+    position = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect {position} rx="1.5" class="{escape(kind)}"><title>{escape(title)}</title></rect>'
 
 
 def _grid(top: int) -> Iterator[str]:

@@ -57,9 +57,9 @@ class RunSpanExporter(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send the spans of a batch."""
-        told = [span for span in spans if _concerns_us(span.attributes)]
-        if told:
-            post("/v1/traces", encode_spans(told).SerializeToString())
+        concerning = [span for span in spans if _concerns_us(span.attributes)]
+        if concerning:
+            post("/v1/traces", encode_spans(concerning).SerializeToString())
         return SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:
@@ -75,9 +75,9 @@ class RunLogExporter(_LogExporter):  # type: ignore[misc]
 
     def export(self, batch: Sequence[Any]) -> Any:
         """Send the log records of a batch."""
-        told = [one for one in batch if _concerns_us(one.log_record.attributes)]
-        if told:
-            post("/v1/logs", encode_logs(told).SerializeToString())
+        concerning = [one for one in batch if _concerns_us(one.log_record.attributes)]
+        if concerning:
+            post("/v1/logs", encode_logs(concerning).SerializeToString())
         return _LogResult.SUCCESS
 
     def shutdown(self) -> None:

@@ -125,9 +125,9 @@ class Report:
         """Attempts that the SDKs' own retries hid, and their success."""
         s = self._summary
         attempts = ", ".join(f"{name} {count}" for name, count in s.retries.most_common())
-        said = f"hidden by the SDKs' own retries: {sum(s.retries.values())} failed attempts ({attempts})"
+        note = f"hidden by the SDKs' own retries: {sum(s.retries.values())} failed attempts ({attempts})"
         yield ""
-        yield from textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield from textwrap.wrap(note, WIDTH, initial_indent="  ", subsequent_indent="    ")
         if not s.rescued + s.failed_anyway:
             return  # only spans show whether retries helped, and there are none
         helped = f"retries rescued {s.rescued} {_plural('call', s.rescued)}"
