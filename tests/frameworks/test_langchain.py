@@ -1,9 +1,9 @@
 """langchain-core, langgraph and langchain: what is counted of chains, graphs and agents, alone and beside a peer."""
 
-import asyncio
 import gc
 import json
 import weakref
+from contextvars import Context, copy_context
 from typing import Any
 
 import pytest
@@ -283,28 +283,24 @@ def test_beside_a_peer_a_fallback_that_helps_marks_the_span_around_the_attempts(
     assert marked(telemetry, "llm.error.recovered") == {"invoke_agent helper": True}
 
 
-async def test_runs_that_begin_each_other_in_tasks_are_not_kept(observed):
-    """A task has the context of the run in which it began, which may have ended long ago."""
-    began: list[asyncio.Task[None]] = []
+def test_runs_that_begin_each_other_are_not_kept(observed):
+    """A task has a copy of the context in which it began, and with it the run, which may have ended long ago."""
+    contexts: list[Context] = []
     depths: list[int] = []
 
     def depth(run: Any) -> int:
         return 0 if run is None else 1 + depth(run.parent)
 
-    async def begin(_: str) -> str:
+    def begin(_: str) -> str:
         depths.append(depth(RUN.get()))
-        if len(depths) <= 10:
-            began.append(asyncio.get_running_loop().create_task(again()))
+        contexts.append(copy_context())
         return "x"
 
-    async def again() -> None:
-        await (RunnableLambda(begin) | StrOutputParser()).ainvoke("x")
-
-    await again()
-    while began:  # a task that ended keeps its context
-        await began.pop()
-    assert len(depths) == 11
-    assert 1 <= max(depths) <= 2
+    chain = RunnableLambda(begin) | StrOutputParser()
+    chain.invoke("x")
+    for _ in range(10):
+        contexts.pop().run(chain.invoke, "x")
+    assert depths == [1] + [2] * 10
 
 
 class Odd(Exception):
