@@ -71,6 +71,7 @@ CASES = [
     ("an illegal header", wrapped("APIConnectionError", http("LocalProtocolError")), "BAD_REQUEST/protocol"),
     ("a foreign error", KeyError("x"), "UNKNOWN/foreign_exception"),
     ("no JSON", json.JSONDecodeError("x", "", 0), "UNKNOWN/unexpected_body"),
+    ("no key of a Fern SDK", type("ApiError", (Exception,), {"__module__": "cohere", "status_code": None})("set CO_API_KEY"), "AUTH/missing_key"),
     ("no credentials", type("OpenAIError", (Exception,), {"__module__": "openai"})("The api_key client option must be set"), "AUTH/missing_key"),
     ("a type error of the application", TypeError("'NoneType' object is not iterable"), "UNKNOWN/foreign_exception"),
 ]  # fmt: skip
@@ -360,3 +361,13 @@ def test_a_failure_that_cannot_be_read_is_still_a_failure(monkeypatch):
     monkeypatch.setattr("llm_errors.decision.of_any", broken)
     found = classify(SDKError("no"))
     assert (found.error_class, found.rule) == ("UNKNOWN", "common.unreadable")
+
+
+def test_the_functions_that_an_exception_has_passed():
+    def refuses():
+        raise ValueError
+
+    with pytest.raises(ValueError) as raised:
+        refuses()
+    assert "refuses" in causes.passed(raised.value)
+    assert causes.passed(ValueError()) == frozenset()

@@ -1,6 +1,7 @@
 """The chain from a raised exception to its root cause, and whether its classes belong to HTTP libraries or to SDKs."""
 
 from collections.abc import Iterator
+from traceback import walk_tb
 from typing import Any
 
 from llm_errors.evidence import Evidence
@@ -92,6 +93,11 @@ def is_raised_by_sdk(exc: BaseException) -> bool:
         traceback = traceback.tb_next
     module = traceback.tb_frame.f_globals.get("__name__", "") if traceback is not None else ""
     return bool(dialect_of_package(_package(str(module))))
+
+
+def passed(exc: BaseException) -> frozenset[str]:
+    """The names of the functions that the exception has passed."""
+    return frozenset(frame.f_code.co_name for frame, _ in walk_tb(exc.__traceback__))
 
 
 def is_transport(qualified: tuple[str, ...]) -> bool:

@@ -20,8 +20,10 @@ _ROOTS = frozenset(
     for row in SDKS
     if row.family in ("stainless", "stainless_copies")
     for name in (row.clients[0].name, row.clients[0].name.removesuffix("Client"))
-)
-"""The root exception class of each Stainless SDK, such as `OpenAIError`. Itself raised only before a request is sent."""
+) | frozenset(f"{row.roots[0]}.ApiError" for row in SDKS if row.family in ("cohere", "fern"))
+"""The root exception class of each Stainless and Fern SDK, such as `OpenAIError`. Itself raised without a status only before a
+request is sent.
+"""
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
 """Phrases in errors about too many credentials, or about other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
@@ -262,7 +264,7 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     The text distinguishes missing credentials from invalid arguments. It is never exported.
     """
     plain = not _PLAIN.isdisjoint(names[:1])
-    root = not _ROOTS.isdisjoint(names[:1])
+    root = not _ROOTS.isdisjoint(names[:1]) and field(exc, "status_code") is None
     by_sdk = root or (plain and causes.is_raised_by_sdk(exc))
     said = _str(exc)[:400].lower() if root or not _TEXT_BUILTINS.isdisjoint(names[:1]) else ""
     conflict = any(words in said for words in _CONFLICT)

@@ -1,13 +1,27 @@
 """cohere: of the Fern family; its clients for AWS call Bedrock or SageMaker."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from llm_errors.call import CallInfo
+from llm_errors.extract import results
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument.adapters.fern import Fern
+from llm_errors.instrument.adapters.unusual import refusal
+from llm_errors.instrument.protocol import Target
 
 
 class Cohere(Fern):
     """The adapter of cohere's raw clients."""
+
+    def targets(self) -> Iterator[Target]:
+        """Those of the family, and a check of arguments in the client of version 1."""
+        yield from super().targets()
+        yield Target("cohere.client", "", "throw_if_stream_is_true", refusal, optional=True)
+
+    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
+        """A chat with the argument `stream`, which has a method of its own. The model is not known here."""
+        return self.info(operation="chat", model=None, reader=results.COHERE_V1)
 
     def provider(self, wrapper: Any) -> str:
         """The AWS service that answers, if the client signs its requests for AWS: a hook of the SDK holds its name."""

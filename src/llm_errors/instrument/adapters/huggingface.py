@@ -1,6 +1,6 @@
 """huggingface_hub: one method of the inference client sends every request and returns the body or the lines of a stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llm_errors.call import CallInfo
@@ -9,6 +9,7 @@ from llm_errors.extract.answer import Reader
 from llm_errors.extract.fields import field, text
 from llm_errors.extract.tgi import LinesReader, TextGenerationReader
 from llm_errors.instrument.adapters.generators import eager, eager_async
+from llm_errors.instrument.adapters.unusual import refusal
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Target
@@ -35,6 +36,7 @@ class HuggingFace(Adapter):
         yield Target(
             "huggingface_hub.inference._generated._async_client", "AsyncInferenceClient", "_inner_post", eager_async
         )
+        yield Target("huggingface_hub.inference._providers._common", "TaskProviderHelper", "prepare_request", refusal)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """The model of the request. It is unknown if the request has a URL in its place."""
@@ -52,6 +54,12 @@ class HuggingFace(Adapter):
             port=port,
             reader=reader,
         )
+
+    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
+        """A call without a key, or for a model or a task that the provider does not have. The model is not known here."""
+        task = text(field(instance, "task"), 64)
+        operation, reader = TASKS.get(task) or (task.replace("-", "_") or "chat", _MEDIA)
+        return self.info(operation=operation, model=None, reader=reader)
 
     def returned(self, call: Invocation, result: Any) -> None:
         """Judge the body of an answer. Media is only checked for an error if it is small."""

@@ -1,6 +1,6 @@
 """ollama: one method of a client sends every request. It returns an object, or a generator of the lines of a stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,8 @@ from llm_errors.extract.fields import field, text
 from llm_errors.extract.ollama import DIALECT
 from llm_errors.instrument.adapters.generators import lazy, lazy_async
 from llm_errors.instrument.adapters.received import OfReceived, Received, judge
+from llm_errors.instrument.adapters.unreadable import names_of
+from llm_errors.instrument.adapters.unusual import refusal_of_steps
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
@@ -33,6 +35,10 @@ _UNREADABLE = frozenset(("json.JSONDecodeError", "pydantic_core.ValidationError"
 """The exceptions that the SDK raises for a line that is not an answer."""
 
 
+_COPIES = frozenset(("_copy_messages", "_copy_tools"))
+"""Functions that check messages and tools, before there is a request."""
+
+
 class Ollama(Adapter):
     """The adapter of ollama's clients."""
 
@@ -40,6 +46,8 @@ class Ollama(Adapter):
         """The method of a call, which module functions such as `ollama.chat` use too, and the method of an attempt."""
         yield Target(_MODULE, "Client", "_request", lazy)
         yield Target(_MODULE, "AsyncClient", "_request", lazy_async)
+        for function in _COPIES:
+            yield Target(_MODULE, "", function, refusal_of_steps, optional=True)
         yield Target(_MODULE, "Client", "_request_raw", Kind.ATTEMPT, optional=True)
         yield Target(_MODULE, "AsyncClient", "_request_raw", Kind.ASYNC_ATTEMPT, optional=True)
 
@@ -59,6 +67,10 @@ class Ollama(Adapter):
             reader=reader,
         )
 
+    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
+        """A chat whose messages or tools are none. The model is not known here."""
+        return self.info(operation="chat", model=None, reader=results.OLLAMA)
+
     def attempt_returned(self, call: Invocation, result: Any) -> None:
         """Keep the response until the SDK has created its object."""
         call.parsed = Received(result)
@@ -74,6 +86,9 @@ class Ollama(Adapter):
         the status -1.
         """
         names = causes.names(exc)
+        if not _COPIES.isdisjoint(causes.passed(exc)):
+            facts = frozenset(("refused_by_sdk",))
+            return Evidence("thrown", DIALECT, call.info.provider, facts=facts, exceptions=(names_of(exc),))
         if "ollama.ResponseError" in names:
             behind = exc.__context__
             if behind is not None and field(behind, "response") is not None:

@@ -11,10 +11,10 @@ from typing import Any
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
-from llm_errors.extract import exceptions, results
+from llm_errors.extract import causes, exceptions, results
 from llm_errors.extract.answer import InDialect, Reader
 from llm_errors.extract.fields import field, text
-from llm_errors.instrument.adapters.unreadable import unreadable
+from llm_errors.instrument.adapters.unreadable import INVALID, names_of, unreadable
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Kind, Target
@@ -99,13 +99,24 @@ class Speakeasy(Adapter):
             call.judge(result)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence from an event of a stream that the SDK cannot convert to an object, because it may be an error."""
+        """Evidence from what pydantic refuses: an argument of the caller, or an event of a stream, which may be an error."""
+        if _is_of_request(exc):
+            facts = frozenset(("refused_by_sdk",))
+            return Evidence("thrown", self.row.dialect, call.info.provider, facts=facts, exceptions=(names_of(exc),))
         return unreadable(call, exc) if call.info.stream else None
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
         """Evidence from the exception that the retry loop is handling: a network error, or one with the failed response."""
         raised = sys.exc_info()[1]
         return None if raised is None else exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
+
+
+def _is_of_request(exc: BaseException) -> bool:
+    """Whether pydantic refused the request: bodies and events are read by functions of their own."""
+    if INVALID not in causes.names(exc):
+        return False
+    passed = causes.passed(exc)
+    return "get_pydantic_model" in passed or not any(name.startswith("unmarshal") for name in passed)
 
 
 def follow(call: Invocation, stream: Any) -> None:

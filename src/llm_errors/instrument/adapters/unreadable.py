@@ -9,21 +9,21 @@ from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field
 from llm_errors.instrument.invocation import Invocation
 
-_INVALID = "pydantic_core.ValidationError"
+INVALID = "pydantic_core.ValidationError"
 
 
 def unreadable(call: Invocation, exc: BaseException) -> Evidence | None:
     """Evidence from what pydantic refused; None if the exception has another cause."""
     links = causes.chain(exc, call.ambient)
-    invalid = next((link for link in links if _INVALID in causes.names(link)), None)
+    invalid = next((link for link in links if INVALID in causes.names(link)), None)
     if invalid is None:
         return None
     told = next(filter(None, (told_error(field(each, "input")) for each in invalid.errors())), None)  # type: ignore[attr-defined]
     dialect = call.info.dialect
     found = suspect(dialect, "unexpected_body") if told is None else embedded_error(dialect, told)
-    return replace(found, channel="thrown", provider=call.info.provider, exceptions=(_names(exc),))
+    return replace(found, channel="thrown", provider=call.info.provider, exceptions=(names_of(exc),))
 
 
-def _names(exc: BaseException) -> tuple[str, ...]:
+def names_of(exc: BaseException) -> tuple[str, ...]:
     """The class names without those of pydantic, which a rule reads as an answer that does not fit the requested schema."""
-    return tuple(name for name in causes.names(exc) if name != _INVALID)
+    return tuple(name for name in causes.names(exc) if name != INVALID)

@@ -50,23 +50,37 @@ class Resuming(Protocol):
         ...
 
 
+def _refused(edge: Edge, given: Sequence[Any], exc: BaseException) -> None:
+    adapter: Any = edge.adapter
+    first = given[0] if given else None
+    info = adapter.refused(first, exc, given[1:]) if isinstance(adapter, Refusing) else None
+    call = edge.late(info, perf_counter()) if info is not None else None
+    if call is not None:
+        call.failed(exc)
+        call.leave()
+
+
 def refusal(edge: Edge, original: Function) -> Function:
     """The wrapper of a function that raises if the request is refused."""
-
-    def refused(given: Sequence[Any], exc: BaseException) -> None:
-        adapter: Any = edge.adapter
-        first = given[0] if given else None
-        info = adapter.refused(first, exc, given[1:]) if isinstance(adapter, Refusing) else None
-        call = edge.late(info, perf_counter()) if info is not None else None
-        if call is not None:
-            call.failed(exc)
-            call.leave()
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
             return original(*args, **kwargs)
         except Exception as exc:
-            quietly("refused", None, refused, (*args, *kwargs.values()), exc)
+            quietly("refused", None, _refused, edge, (*args, *kwargs.values()), exc)
+            raise
+
+    return wrapper
+
+
+def refusal_of_steps(edge: Edge, original: Function) -> Function:
+    """The same of a generator function."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            yield from original(*args, **kwargs)
+        except Exception as exc:
+            quietly("refused", None, _refused, edge, (*args, *kwargs.values()), exc)
             raise
 
     return wrapper
