@@ -29,7 +29,7 @@ PIPELINE = "collector/llm-pipeline.rules.yml"
 OWNED = ("prometheus", "grafana", "provisioning", "slo", "runbooks", "collector", "kubernetes")
 """Folders that are searched for generated files which are not generated any more."""
 _IN_CHECKOUT = {PIPELINE: "collector-config/llm-pipeline.rules.yml", "kubernetes": "collector-config/kubernetes"}
-"""Files that have another path in a checkout, beside the Collector's configuration."""
+"""Files with another path in a checkout: there they are in the folder of the Collector's configuration."""
 
 
 def header(options: Options, *notes: str) -> str:

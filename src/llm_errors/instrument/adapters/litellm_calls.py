@@ -1,7 +1,7 @@
 """One call of a function of litellm, which reports itself when the function returns, unless a nested SDK call has done so.
 
-This module has more than 120 lines because the class decides for each end of a call what litellm has changed: an answer, a
-stream, a failure, or a response that it could not read.
+This module has more than 120 lines because a call can end in five ways, and litellm changes what arrives in each: an answer, a
+stream, a coroutine, a failure, or a response that it could not read.
 """
 
 from collections.abc import AsyncGenerator, Coroutine
