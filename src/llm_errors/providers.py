@@ -206,7 +206,7 @@ FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("openai-agents", "openai-agents", ">=0.24,<1", "agents", "", "framework", "other"),
     Sdk("claude-agent-sdk", "claude-agent-sdk", ">=0.2,<1", "claude_agent_sdk", "anthropic", "claude_agent", "anthropic"),
     Sdk("pydantic-ai", "pydantic-ai-slim", ">=2.24,<3", "pydantic_ai", "", "framework", "other"),
-    Sdk("instructor", "instructor", ">=1.15,<2", "instructor", "", "framework", "other"),
+    Sdk("instructor", "instructor", ">=1.15.4,<2", "instructor", "", "framework", "other"),
     Sdk("langchain-core", "langchain-core", ">=1,<2", "langchain_core", "", "framework", "other"),
     Sdk("langgraph", "langgraph", ">=1,<2", "langgraph", "", "framework", "other"),
     Sdk("langchain", "langchain", ">=1,<2", "langchain", "", "framework", "other"),
@@ -218,6 +218,7 @@ FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("dspy", "dspy", ">=3.4,<4", "dspy", "", "framework", "other"),
     Sdk("llama-index", "llama-index-core", ">=0.13,<1", "llama_index.core", "", "framework", "other"),
     Sdk("crewai", "crewai", ">=1.15,<2", "crewai", "", "framework", "other"),
+    Sdk("praisonaiagents", "praisonaiagents", ">=1.7.17,<2", "praisonaiagents", "", "framework", "other"),
     Sdk("strands", "strands-agents", ">=1.62,<2", "strands", "", "framework", "other"),
 )  # fmt: skip
 """Agent frameworks. They call models through the SDKs, and only their own limits and failures are observed.

@@ -108,6 +108,11 @@ _STRANDS_STOPS = {
 }
 
 
+def _stop_of_praison(agent: Any, _: Any) -> str:
+    """The reason that the agent keeps of its last loop."""
+    return "turn_limit" if text(field(agent, "last_stop_reason"), 64) == "max_steps" else ""
+
+
 def _ended(fact: str) -> Callable[[Any, Any], str]:
     """The fact, if a middleware of langchain ends the run."""
     return lambda _, update: fact if field(update, "jump_to") == "end" else ""
@@ -214,6 +219,12 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
     "strands": (
         _row("strands.agent.agent:Agent.stream_async", async_steps, "", "StructuredOutputException",
              in_band=_stop_of_strands),
+    ),
+    "praisonaiagents": (
+        _row("praisonaiagents.agent.chat_mixin:ChatMixin._chat_impl", run, in_band=_stop_of_praison),
+        _row("praisonaiagents.agent.chat_mixin:ChatMixin._achat_impl", async_run, in_band=_stop_of_praison),
+        # The agent catches the exception and returns None.
+        _row("praisonaiagents.errors:BudgetExceededError.__init__", constructed, "BudgetExceededError"),
     ),
     "langchain": (
         _row("langchain.agents.middleware.model_call_limit:ModelCallLimitMiddleware.before_model", check,
