@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from contextvars import copy_context
 from types import ModuleType
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from llm_errors.extract import results
 from llm_errors.instrument.adapters import adk, native_span, unusual
+from llm_errors.instrument.nested import NESTED, NestedCalls, reset
 from llm_errors.instrument.patcher import Patcher
 from llm_errors.instrument.protocol import Adapter, Kind, Target
 from llm_errors.instrument.wrappers import WRAPPERS
@@ -151,3 +153,20 @@ async def test_a_wrapper_passes_on_keywords_and_arguments_of_the_future(kind, ho
         assert raised.value.args[0] == (1, {"unheard_of": 2})
     else:
         assert await outcome(act(**given)) == (1, {"unheard_of": 2})
+
+
+def test_framework_calls_that_begin_each_other_are_not_kept():
+    """A task has a copy of the context in which it began, and with it the framework's call, which may have ended."""
+    contexts = []
+
+    def depth(calls):
+        return 0 if calls is None else 1 + depth(calls.around)
+
+    def call():
+        calls = NestedCalls()
+        token = NESTED.set(calls)
+        contexts.append(copy_context())
+        reset(token)
+        return depth(calls)
+
+    assert [call(), *(contexts.pop().run(call) for _ in range(10))] == [1] + [2] * 10

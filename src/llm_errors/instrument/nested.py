@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from time import perf_counter
 from typing import Any, Protocol
+from weakref import ref
 
 from llm_errors.call import CallInfo
 from llm_errors.extract import exceptions
@@ -23,25 +24,34 @@ NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_nested_calls",
 class NestedCalls:
     """The number and the last outcome of the SDK calls inside one framework call. Framework calls can be nested too."""
 
-    __slots__ = ("_around", "began", "failed")
+    __slots__ = ("__weakref__", "_around", "began", "failed")
 
     def __init__(self) -> None:
-        self._around = NESTED.get()
+        around = NESTED.get()
+        # A task that begins inside a call may outlive it, and begin the next one: no chain of ended calls must grow.
+        self._around = None if around is None else ref(around)
         self.began = 0
         self.failed = False
         """Whether the last SDK call failed or was cancelled."""
 
+    @property
+    def around(self) -> "NestedCalls | None":
+        """The calls of the framework call around this one, while it exists."""
+        return None if self._around is None else self._around()
+
     def begins(self) -> None:
         """A nested SDK call begins."""
         self.began += 1
-        if self._around is not None:
-            self._around.begins()
+        around = self.around
+        if around is not None:
+            around.begins()
 
     def ended(self, failed: bool) -> None:
         """A nested SDK call has ended."""
         self.failed = failed
-        if self._around is not None:
-            self._around.ended(failed)
+        around = self.around
+        if around is not None:
+            around.ended(failed)
 
     def named(self, info: CallInfo) -> CallInfo:
         """The CallInfo of a nested SDK call, corrected by what the framework knows about it."""
