@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from llm_errors.decision import decide
 from llm_errors.evidence import Classification, Evidence
+from tests.completeness import probes
 from tests.completeness.probes import Probe
 from tests.completeness.walking import Value
 
@@ -40,6 +41,13 @@ def literals(probe: Probe, module: str, owner: str, name: str) -> Callable[[], I
             yield Value(f"{owner}.{name}", value), probe
 
     return declared
+
+
+def reasons_of_reka() -> Iterator[tuple[Value, Probe]]:
+    """The finish reasons of reka: literals of a union that also allows any other value."""
+    union = importlib.import_module("reka.types.finish_reason").FinishReason
+    for value in typing.get_args(typing.get_args(union)[0]):
+        yield Value("FinishReason", value), probes.reka
 
 
 def both(*several: Callable[[], Iterator[tuple[Value, Probe]]]) -> Callable[[], Iterator[tuple[Value, Probe]]]:

@@ -13,7 +13,7 @@ from llm_errors.extract.answer import Answer, InDialect, Reader
 from llm_errors.extract.letta import LETTA
 from llm_errors.extract.tasks import TASKS
 from llm_errors.extract.tgi import TextGenerationReader
-from llm_errors.extract.vendors import REPLICATE
+from llm_errors.extract.vendors import REKA, REPLICATE, TWELVELABS
 
 Probe = Callable[[str], Classification | None]
 """From a value to its classification; None if the call is healthy."""
@@ -104,6 +104,8 @@ generated_text = _answer(
 )
 prediction = _answer(REPLICATE, lambda v: {"id": "p", "status": v})
 task = _answer(TASKS, lambda v: {"id": "t", "status": v})
+reka = _answer(REKA, lambda v: {"responses": [{"finish_reason": v, "message": {"role": "assistant", "content": "hi"}}]})
+twelvelabs = _answer(TWELVELABS, lambda v: {"data": "hi", "finish_reason": v})
 agent_stop = _answer(LETTA, lambda v: {"messages": [], "stop_reason": {"stop_reason": v}})
 agent_run = _answer(LETTA, lambda v: {"id": "r", "agent_id": "a", "status": "failed", "stop_reason": v})
 converse = _answer(

@@ -181,6 +181,22 @@ _LONG_TAIL = (
         (r"^LettaStopReason\.stop_reason$|^(StopReason|InternalMessage|Step|Job)\.stop_reason$", probes.agent_stop),
         (r"^Run\.stop_reason$", probes.agent_run),
     ),
+    Vocabulary("reka-api", ("reka.errors.*", "reka.core.*"), declared=enumerations.reasons_of_reka),
+    Vocabulary(
+        "sarvamai",
+        ("sarvamai.errors.*", "sarvamai.core.*"),
+        ("sarvamai.types.*",),
+        ((r"^ErrorDetails\.code$", probes.code("openai")), _CHAT),
+    ),
+    Vocabulary("elevenlabs", ("elevenlabs.errors.*", "elevenlabs.core.*")),
+    Vocabulary("deepgram-sdk", ("deepgram.errors.*", "deepgram.core.*")),
+    Vocabulary("hume", ("hume.core.*", "hume.tts.errors.*")),
+    Vocabulary(
+        "twelvelabs",
+        ("twelvelabs.errors.*", "twelvelabs.core.*"),
+        ("twelvelabs.types.*",),
+        ((_REASONS, probes.twelvelabs),),
+    ),
     Vocabulary("zai-sdk", ("zai.core._errors",)),
     Vocabulary("zhipuai", ("zhipuai.core._errors",)),
     Vocabulary(

@@ -5,9 +5,13 @@ import pytest
 
 from llm_errors import classify
 from llm_errors.classify import decide
+from llm_errors.evidence import Evidence
+from llm_errors.extract import bodies
 from llm_errors.extract.letta import LETTA, RUN
+from llm_errors.extract.speech import AUDIO as PIECES
 from llm_errors.extract.speech import SPEECH
 from llm_errors.extract.tasks import TASKS
+from llm_errors.extract.vendors import REKA, TWELVELABS
 
 
 def told(answer):
@@ -41,6 +45,26 @@ ERROR = {"type": "error", "status_code": 429, "error_code": "concurrency_limited
 )
 def test_how_streamed_speech_ended(events, verdict):
     assert told(streamed(SPEECH, *events)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("pieces", "verdict"),
+    [
+        ([b"RIFF", b""], "ok"),
+        ([b""], "UNKNOWN/empty_response"),
+        ([], "UNKNOWN/empty_response"),
+        ([{"audio": "AAAA"}, {"error": {"code": "quota_exceeded"}}, {"error": {"code": "x"}}],
+         "CALL_BUDGET/insufficient_quota"),
+    ],
+)  # fmt: skip
+def test_how_streamed_audio_ended(pieces, verdict):
+    assert told(streamed(PIECES, *pieces)) == verdict
+
+
+def test_audio_has_no_event_that_ends_it():
+    state = PIECES.chunks()
+    state.chunk(b"RIFF")
+    assert state.done is False
 
 
 def test_whole_speech_is_a_body_of_any_kind():
@@ -143,3 +167,87 @@ def test_the_stream_of_an_agent_ends_with_the_usage_after_the_stop_reason():
 def test_classify_knows_agents_and_tasks_by_their_fields():
     assert classify({"messages": [], "stop_reason": stop("max_steps")}).reason == "max_turns"
     assert classify({"id": "t", "status": "FAILED", "failure": "m"}).reason == "model_error"
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "message"),
+    [
+        ({"detail": {"status": "invalid_api_key", "message": "m"}}, "invalid_api_key", "m"),
+        ({"detail": {"type": "t", "code": "quota_exceeded", "message": "m", "status": "s"}}, "quota_exceeded", "m"),
+        ({"detail": "no", "code": "c"}, "c", "no"),
+        ({"err_code": "INVALID_AUTH", "err_msg": "m", "request_id": "r"}, "INVALID_AUTH", "m"),
+        ({"category": "INVALID_JSON", "message": "m", "details": "d"}, "INVALID_JSON", "m"),
+        (
+            {"fault": {"faultstring": "m", "detail": {"errorcode": "oauth.v2.InvalidApiKey"}}},
+            "oauth.v2.InvalidApiKey",
+            "m",
+        ),
+    ],
+)
+def test_an_error_inside_a_detail_or_of_a_gateway(body, code, message):
+    read = bodies.read(body, 400)
+    assert (read.codes[0], read.message) == (code, message)
+
+
+def reka(finish="stop", **message):
+    return {"id": "c", "model": "m", "responses": [{"finish_reason": finish, "message": {"content": "hi", **message}}],
+            "usage": {"input_tokens": 3, "output_tokens": 2}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (reka(), "ok"),
+        (reka("context"), "TRUNCATED/context_window"),
+        (reka(content=None, tool_calls=[{"id": "t", "name": "f", "parameters": {}}]), "ok"),
+        (reka(content=""), "UNKNOWN/empty_response"),
+        ({"detail": "no", "code": "insufficient_quota"}, "CALL_BUDGET/insufficient_quota"),
+    ],
+)
+def test_an_answer_of_reka(answer, verdict):
+    read = REKA.whole(answer)
+    assert told(read) == verdict
+    if verdict == "ok":
+        assert (read.model, read.id, read.input_tokens, read.output_tokens) == ("m", "c", 3, 2)
+
+
+def test_a_stream_of_reka():
+    part = {"responses": [{"chunk": {"content": "hi"}}]}
+    last = {"responses": [{"chunk": {"content": ""}, "finish_reason": "length"}]}
+    assert told(streamed(REKA, part, last)) == "TRUNCATED/max_tokens"
+    assert told(streamed(REKA, part, {"error": {"code": "server_error", "message": "m"}})) == "SERVER/internal"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ({"id": "c", "data": "hi", "finish_reason": "stop", "usage": {"output_tokens": 2}}, "ok"),
+        ({"data": "hi"}, "ok"),
+        ({"data": "hi", "finish_reason": "length"}, "TRUNCATED/max_tokens"),
+        ({"error": {"code": "token_limit_exceeded", "message": "m"}}, "CALL_BUDGET/spend_limit"),
+    ],
+)
+def test_an_answer_of_twelvelabs(answer, verdict):
+    assert told(TWELVELABS.whole(answer)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("events", "verdict"),
+    [
+        (["stream_start", "text_generation", "stream_end"], "ok"),
+        (["stream_start", "text_generation"], "TRANSPORT/stream_cut"),
+        (["stream_start", "stream_end"], "UNKNOWN/empty_response"),
+    ],
+)
+def test_a_stream_of_twelvelabs(events, verdict):
+    said = ({"event_type": kind, **({"text": "hi"} if kind == "text_generation" else {})} for kind in events)
+    assert told(streamed(TWELVELABS, *said)) == verdict
+
+
+def test_an_error_in_a_stream_of_twelvelabs():
+    assert told(streamed(TWELVELABS, {"error": {"code": "server_error", "message": "m"}})) == "SERVER/internal"
+
+
+def test_the_same_code_means_a_long_video_at_twelvelabs():
+    evidence = Evidence(dialect="openai", provider="twelvelabs", status=400, codes=("token_limit_exceeded",))
+    assert decide(evidence).reason == "context_overflow"

@@ -12,7 +12,7 @@ from llm_errors.extract.fields import CODE_LIMIT, field, is_object, items, numbe
 _HTTP = range(300, 600)
 _DEPTH = 2
 """The number of nested errors that are read: a gateway, another gateway, and a provider."""
-_ENVELOPES = ("error", "Error", "external_model_error")
+_ENVELOPES = ("error", "Error", "external_model_error", "fault")
 NO_CODES = frozenset(("None", "null"))
 """Values that LiteLLM prints for its empty fields."""
 _OUTER_TYPES = frozenset(("error", "message"))
@@ -62,6 +62,8 @@ def _first(entries: Any) -> Any:
 def _opened(body: Any) -> tuple[Any, Any]:
     """The innermost of nested error objects that contain nothing else, and the object that contains it."""
     error = _named(body)
+    if error is None and is_object(detail := field(body, "detail")):
+        error = detail
     if error is None and message_of(body) == "":
         error = _first(items(field(body, "errors")))
     if isinstance(error, str):
@@ -105,7 +107,8 @@ def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
     return [
         *(field(d, "reason") for d in details),
         field(field(error, "innererror"), "code"),
-        field(error, "error_code", "errorCode"),
+        field(error, "error_code", "errorCode", "err_code", "category"),
+        field(field(error, "detail"), "errorcode"),
         field(field(error, "details"), "error_code"),
         field(error, "code", "Code", "__type"),
         finish if finish in error_shapes.GUARDRAILS else None,

@@ -12,7 +12,8 @@ from typing import Any
 from llm_errors.extract.fields import field, is_object, items, number, parsed, shown, text
 
 TEXTS = (
-    *("message", "Message", "detail", "msg", "error_msg", "errorMessage", "error_message"),
+    *("message", "Message", "faultstring", "detail", "msg", "error_msg", "errorMessage", "error_message"),
+    "err_msg",
     *("details", "title"),
 )
 """Field names of the message of an error, most specific first."""

@@ -1,10 +1,11 @@
-"""Events of streamed speech: pieces of audio, then an event that ends them, or an error in their place."""
+"""Streamed speech: pieces of audio without an end, or events of which the last one ends it. An error may replace them."""
 
 from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract.answer import Answer, embedded_error, suspect
 from llm_errors.extract.data import MediaReader
+from llm_errors.extract.error_shapes import told_error
 from llm_errors.extract.fields import field, text
 
 
@@ -44,4 +45,33 @@ class SpeechChunks:
         return Answer(None if self.done else suspect("openai", "no_end"))
 
 
-SPEECH = SpeechReader()
+class AudioReader(MediaReader):
+    """Reads audio, as bytes or as objects with pieces of it. Only the end of the body ends a stream."""
+
+    def chunks(self) -> "AudioChunks":  # type: ignore[override]
+        """A new state for a streamed answer."""
+        return AudioChunks()
+
+
+class AudioChunks:
+    """The state of one stream of pieces."""
+
+    __slots__ = ("_content", "_error", "done")
+
+    def __init__(self) -> None:
+        self.done = self._content = False
+        self._error: Evidence | None = None
+
+    def chunk(self, chunk: Any) -> None:
+        """Note a piece. An object may be an error."""
+        self._content = self._content or bool(chunk)
+        told = None if isinstance(chunk, bytes) or self._error is not None else told_error(chunk)
+        if told is not None:
+            self._error = embedded_error("openai", told)
+
+    def end(self) -> Answer:
+        """An error first, then an empty answer."""
+        return Answer(self._error or (None if self._content else suspect("openai", "empty")))
+
+
+SPEECH, AUDIO = SpeechReader(), AudioReader()

@@ -1,4 +1,4 @@
-"""Converts answers of four vendors to the shape of a chat completion: watsonx, Qianfan, Aleph Alpha and Replicate."""
+"""Converts answers of vendors to the shape of a chat completion: watsonx, Qianfan, Aleph Alpha, Replicate, Reka, TwelveLabs."""
 
 from typing import Any
 
@@ -145,6 +145,46 @@ def _aleph_chunk(chunk: Any) -> Any:
 
 
 ALEPH = Reshaped(_CHAT, _aleph, _aleph_chunk)
+
+
+def _reka(streamed: bool) -> Any:
+    def shape(result: Any) -> Any:
+        first = next(iter(items(field(result, "responses"))), None)
+        if first is None:
+            return None
+        said, used = field(first, "chunk", "message"), field(result, "usage")
+        return chat(
+            field(first, "finish_reason"),
+            field(said, "content"),
+            tools=[{"function": {"name": field(tool, "name")}} for tool in items(field(said, "tool_calls"))] or None,
+            streamed=streamed,
+            usage=(number(field(used, "input_tokens")), number(field(used, "output_tokens"))),
+            model=field(result, "model"),
+            answer_id=field(result, "id"),
+        )
+
+    return shape
+
+
+REKA = Reshaped(_CHAT, _reka(False), _reka(True))
+
+
+def _twelvelabs(result: Any) -> Any:
+    if field(result, "data", "finish_reason") is None:
+        return None
+    used = (None, number(field(field(result, "usage"), "output_tokens")))
+    said = field(result, "data")
+    return chat(field(result, "finish_reason") or "stop", said, usage=used, answer_id=field(result, "id"))
+
+
+def _twelvelabs_event(event: Any) -> Any:
+    kind = text(field(event, "event_type"), 32)
+    if kind == "stream_end":
+        return chat(field(event, "finish_reason") or "stop", None, streamed=True)
+    return chat(None, field(event, "text"), streamed=True) if kind else None
+
+
+TWELVELABS = Reshaped(_CHAT, _twelvelabs, _twelvelabs_event)
 
 FAILED_CODE = "prediction_failed"
 """The code for the error of a model. Replicate sends only a text for it."""

@@ -10,10 +10,12 @@ from typing import Any
 
 from llm_errors.call import CallInfo
 from llm_errors.evidence import Evidence
-from llm_errors.extract import exceptions, results
+from llm_errors.extract import exceptions
 from llm_errors.extract.fields import field, text
+from llm_errors.extract.speech import AUDIO
 from llm_errors.instrument.adapters.entered import entered, entered_async
 from llm_errors.instrument.adapters.fern_apis import APIS, Api
+from llm_errors.instrument.adapters.generators import lazy_when, lazy_when_async, stepping
 from llm_errors.instrument.adapters.unreadable import unreadable
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.invocation import Invocation
@@ -21,8 +23,18 @@ from llm_errors.instrument.protocol import Adapter, Kind, Target, Wrap
 from llm_errors.instrument.tap import JsonBody, beginning, tap_application, tap_body
 from llm_errors.providers import Sdk, provider_of_host
 
+
+def _streams(*args: Any, **kwargs: Any) -> bool:
+    """Whether a generator was requested. The default of the argument is `...` (Ellipsis)."""
+    return kwargs.get("stream") is True
+
+
 _WHOLE: tuple[Kind | Wrap, Kind | Wrap] = (Kind.CALL, Kind.ASYNC_CALL)
 _STREAM: tuple[Kind | Wrap, Kind | Wrap] = (entered, entered_async)
+_ASKED: tuple[Kind | Wrap, Kind | Wrap] = (lazy_when(_streams), lazy_when_async(_streams))
+_GENERATOR: tuple[Kind | Wrap, Kind | Wrap] = (Kind.GENERATOR, stepping)
+_KINDS = (_WHOLE, _STREAM, _ASKED, _GENERATOR)
+"""The kinds of a method and of its async twin, in the order of the lists of methods in `Api`."""
 _MODELS = ("model", "model_id", "model_name")
 """The arguments that contain the model."""
 _ENVIRONMENT = ("base", "production")
@@ -36,13 +48,15 @@ class Fern(Adapter):
         super().__init__(row)
         self._apis: dict[tuple[str, str, str], Api] = {}
         for api in APIS[row.name]:
-            for method in (*api.whole.split(), *api.streams.split()):
+            for method in " ".join((api.whole, api.streams, api.asked, api.generators)).split():
                 self._apis[f"{row.package}.{api.module}", api.owner, method] = api
 
     def targets(self) -> Iterator[Target]:
         """The methods of the raw clients, and the function that computes the wait between two attempts."""
         for (module, owner, method), api in self._apis.items():
-            call, async_call = _STREAM if method in api.streams.split() else _WHOLE
+            call, async_call = next(
+                kinds for names, kinds in zip(api[4:8], _KINDS, strict=True) if method in names.split()
+            )
             yield Target(module, owner, method, call, optional=api.optional)
             yield Target(module, f"Async{owner}", method, async_call, optional=api.optional)
         http = f"{self.row.package}.core.http_client"
@@ -57,7 +71,7 @@ class Fern(Adapter):
         return self.info(
             operation=api.operation,
             model=next(filter(None, (text(kwargs.get(name), 256) for name in _MODELS)), None),
-            stream=target.kind in _STREAM,
+            stream=target.kind in (*_STREAM, *_GENERATOR) or _streams(**kwargs),
             provider=self.provider(wrapper) or provider_of_host(host, port),
             address=host,
             port=port,
@@ -71,7 +85,7 @@ class Fern(Adapter):
     def returned(self, call: Invocation, result: Any) -> None:
         """Judge an answer, or follow the stream in its response."""
         if not call.info.stream:
-            call.judge(result.data)
+            call.judge(result.data if hasattr(result, "_response") else result)
             return
         response = result._response  # older versions have no public name for it
         headers = field(response, "headers")
@@ -79,8 +93,9 @@ class Fern(Adapter):
         chunks = None
         if "event-stream" in kind:
             tap_application(call, response)
-        elif call.info.reader is results.MEDIA and ("json" in kind or "html" in kind):
-            chunks = JsonBody(call.info.reader, call.info.dialect, headers)
+        elif call.info.reader is AUDIO:
+            is_text = kind.startswith(("application/json", "text/html"))
+            chunks = JsonBody(AUDIO, call.info.dialect, headers) if is_text else None
         else:
             call.instead = []
             tap_body(response, beginning(call.instead))

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from llm_errors.extract import results
+from llm_errors.extract import results, vendors
 from llm_errors.extract.answer import InDialect, Reader
 from llm_errors.extract.cohere import DIALECT as COHERE
 from llm_errors.extract.cohere import PagesReader
 from llm_errors.extract.data import DataReader
+from llm_errors.extract.speech import AUDIO
 
 
 class Api(NamedTuple):
@@ -22,6 +23,10 @@ class Api(NamedTuple):
     """The names of the methods that return an answer."""
     streams: str = ""
     """The names of the methods that are context managers of a stream."""
+    asked: str = ""
+    """The names of the methods whose argument `stream` asks for a generator."""
+    generators: str = ""
+    """The names of the methods that are generator functions."""
     optional: bool = False
     """Whether older releases do not have it."""
 
@@ -52,6 +57,97 @@ APIS: Mapping[str, tuple[Api, ...]] = {
         Api("raw_base_client", "RawBaseCohere", "embeddings", InDialect(results.RESULTS, COHERE), "embed"),
         Api("raw_base_client", "RawBaseCohere", "rerank", DataReader("results", COHERE), "rerank"),
         Api("raw_base_client", "RawBaseCohere", "classification", DataReader("classifications", COHERE), "classify"),
+    ),
+    # Of an older generator: the methods are those of the plain clients.
+    "reka": (Api("chat.client", "ChatClient", "chat", vendors.REKA, "create", generators="create_stream"),),
+    "sarvam": (
+        Api("chat.raw_client", "RawChatClient", "chat", results.CHAT, asked="completions completions_v2"),
+        Api("responses.raw_client", "RawResponsesClient", "chat", results.RESPONSES, "create", "create_stream"),
+        Api("text.raw_client", "RawTextClient", "text_completion", AUDIO, "translate transliterate"),
+        Api("text.raw_client", "RawTextClient", "classification", AUDIO, "identify_language"),
+        Api(
+            "speech_to_text.raw_client",
+            "RawSpeechToTextClient",
+            "transcription",
+            AUDIO,
+            "transcribe translate",
+        ),
+        Api(
+            "text_to_speech.raw_client",
+            "RawTextToSpeechClient",
+            "speech",
+            AUDIO,
+            "convert",
+            "convert_stream",
+        ),
+        Api("voice_cloning.raw_client", "RawVoiceCloningClient", "speech", AUDIO, "convert", "convert_stream"),
+    ),
+    "elevenlabs": (
+        Api(
+            "text_to_speech.raw_client",
+            "RawTextToSpeechClient",
+            "speech",
+            AUDIO,
+            "convert_with_timestamps",
+            "convert stream stream_with_timestamps",
+        ),
+        Api(
+            "text_to_dialogue.raw_client",
+            "RawTextToDialogueClient",
+            "speech",
+            AUDIO,
+            "convert_with_timestamps",
+            "convert stream stream_with_timestamps",
+        ),
+        Api("speech_to_speech.raw_client", "RawSpeechToSpeechClient", "speech", AUDIO, "", "convert stream"),
+        Api("audio_isolation.raw_client", "RawAudioIsolationClient", "speech", AUDIO, "", "convert stream"),
+        Api("text_to_voice.raw_client", "RawTextToVoiceClient", "speech", AUDIO, "create_previews design remix"),
+        Api(
+            "text_to_sound_effects.raw_client",
+            "RawTextToSoundEffectsClient",
+            "generate_content",
+            AUDIO,
+            "",
+            "convert",
+        ),
+        Api(
+            "music.raw_client",
+            "RawMusicClient",
+            "generate_content",
+            AUDIO,
+            "",
+            "compose compose_detailed compose_detailed_stream stream video_to_music",
+        ),
+        Api("speech_to_text.raw_client", "RawSpeechToTextClient", "transcription", AUDIO, "convert"),
+        Api("forced_alignment.raw_client", "RawForcedAlignmentClient", "transcription", AUDIO, "create"),
+    ),
+    "deepgram": (
+        Api(
+            "listen.v1.media.raw_client",
+            "RawMediaClient",
+            "transcription",
+            AUDIO,
+            "transcribe_url transcribe_file",
+        ),
+        Api("speak.v1.audio.raw_client", "RawAudioClient", "speech", AUDIO, "", "generate"),
+        Api("speak.v2.audio.raw_client", "RawAudioClient", "speech", AUDIO, "", "generate"),
+        Api("read.v1.text.raw_client", "RawTextClient", "classification", AUDIO, "analyze"),
+    ),
+    "hume": (
+        Api(
+            "tts.raw_client",
+            "RawTtsClient",
+            "speech",
+            AUDIO,
+            "synthesize_json",
+            "synthesize_file synthesize_file_streaming synthesize_json_streaming convert_voice_file convert_voice_json",
+        ),
+    ),
+    "twelvelabs": (
+        Api("raw_base_client", "RawBaseClient", "generate_content", vendors.TWELVELABS, "analyze", "analyze_stream"),
+        Api("responses.raw_client", "RawResponsesClient", "chat", results.RESPONSES, "create", "create_stream"),
+        Api("embed.raw_client", "RawEmbedClient", "embeddings", AUDIO, "create"),
+        Api("embed.v_2.raw_client", "RawV2Client", "embeddings", results.DATA, "create"),
     ),
 }
 """The name of an SDK in `providers` -> its raw clients."""

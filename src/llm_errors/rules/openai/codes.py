@@ -21,7 +21,7 @@ CODES: Final = (
           " allocationquota.freetieronly free_quota_exceeded pre_consume_token_quota_failed"
           " modelarts.81005 modelarts.4207 token_quota_reached quota_exhausted free_quota_exhausted"
           " failedoperation.resourcepackexhausted failedoperation.freeresourcepackexhausted consumption_limit_reached"
-          " monthly_quota_exceeded plan_limit_exceeded quota_limit_exceeded"),
+          " monthly_quota_exceeded plan_limit_exceeded quota_limit_exceeded insufficient_quota_error voice_limit_reached"),
     _code("billing", E.CALL_BUDGET, "billing",
           "billing_not_active credit_balance_exhausted insufficient_balance insufficient_credits billing_error"
           " payment_required account_balance_insufficient insufficient_balance_error arrearage accountoverdueerror"
@@ -29,7 +29,8 @@ CODES: Final = (
           " operationdenied.serviceoverdue serviceoverdue prepaidbilloverdue postpaidbilloverdue commoditynotpurchased"
           " resourceunavailable.inarrears resourceunavailable.lowbalance account_overdue no_credits out_of_credits"
           " insufficient_credit low_balance balance_not_enough insufficient_account_balance user_balance_not_enough"
-          " failedoperation.servicestop invalidpaymentinstrument weight_exceeds_budget plan_upgrade_required"),
+          " failedoperation.servicestop invalidpaymentinstrument weight_exceeds_budget plan_upgrade_required"
+          " asr_payment_required api_allowed_for_paid_plan e0300 subscription_required"),
     _code("spend_limit", E.CALL_BUDGET, "spend_limit",
           "billing_hard_limit_reached usage_limit_exceeded usage_limit_reached project_spend_limit_exceeded"
           " organization_spend_limit_exceeded organization_usage_limit_exceeded budget_exceeded spend_limit_reached"
@@ -45,7 +46,7 @@ CODES: Final = (
           "rate_limit_exceeded requests rate_limit_error rate_limit_reached_error too_many_requests throttling"
           " too_many_requests_error ratelimitreached rate_limit rate_limited ratelimited request_limit_exceeded"
           " throttling_error throttlingexception toomanyrequestsexception rate_limit_reached ratelimit throttled"
-          " throttled_exception quota_rate_limit limitexceeded limit_exceeded"),
+          " throttled_exception quota_rate_limit limitexceeded limit_exceeded rate_limit_exceeded_error"),
     # Limits of a single kind. Their messages contain nothing about an account.
     _code("rate.requests.named", E.RATE_LIMITED, "requests",
           "limit_requests limit_burst_rate throttling.ratequota throttling.burstrate rpm_rate_limit_exceeded"
@@ -94,7 +95,8 @@ CODES: Final = (
           " token_not_found_in_db invalid_iam_token invalidapikey unrecognizedclientexception"
           " invalidsignatureexception modelarts.81003 authentication_token_not_valid invalid_key bad_api_key"
           " invalidsubscriptionkey accessdeniedduetoinvalidsubscriptionkey invalid_credentials mismatched_project"
-          " mismatched_organization failed_to_auth invalid_access_token"),
+          " mismatched_organization failed_to_auth invalid_access_token invalid_api_key_error"
+          " api_key_invalid"),
     _status("key.status", E.AUTH, "invalid_key", 401,
           "authentication_error invalid_authentication unauthorized auth_error invalid_auth authentication"
           " invalid_authentication_error authenticationerror authentication_failed unauthenticated"
@@ -102,7 +104,8 @@ CODES: Final = (
     _code("key.expired", E.AUTH, "expired",
           "expired_api_key token_expired api_key_expired expired_token expired_key expiredtokenexception"
           " authentication_token_expired"),
-    _code("key.missing", E.AUTH, "missing_key", "missing_api_key no_api_key missing_authorization_header modelarts.81002"),
+    _code("key.missing", E.AUTH, "missing_key", "missing_api_key no_api_key missing_authorization_header modelarts.81002"
+          " needs_authorization"),
     _code("denied", E.AUTH, "permission_denied",
           "ip_not_authorized insufficient_permissions invalid_organization organization_must_be_verified"
           " key_model_access_denied team_model_access_denied user_model_access_denied org_model_access_denied"
@@ -110,16 +113,16 @@ CODES: Final = (
           " accessdenied.unpurchased operationdenied.servicenotopen usage_not_included modelarts.81004"
           " modelarts.81015 modelarts.81109 model_permission_blocked_org model_permission_blocked_project"
           " authorization_rejected user_authorization_failed no_model_permission no_parameter_permission"
-          " missing_scope modelidaccessdisabled servicenotactivated feature_disabled model_access_denied"),
+          " missing_permissions voice_access_denied api_not_allowed missing_scope modelidaccessdisabled servicenotactivated feature_disabled model_access_denied"),
     _status("denied.status", E.AUTH, "permission_denied", 403,
           "permission_error permission_denied permission_denied_error permissiondenied access_denied accessdenied"
           " forbidden forbidden_error accessdeniedexception access_deny operationdenied unauthorizedoperation"
           " not_authorized notauthorized permissionerror"),
-    _code("region", E.AUTH, "region", "unsupported_country_region_territory"),
+    _code("region", E.AUTH, "region", "unsupported_country_region_territory region_not_allowed"),
     _code("account", E.AUTH, "account_disabled",
           "account_deactivated organization_deactivated account_suspended access_terminated organization_restricted"
           " account_disabled invalidaccountstatus account_inactive user_blocked account_locked user_deactivated"
-          " organization_disabled account_banned"),
+          " organization_disabled account_banned detected_unusual_activity"),
     _code("model", E.NOT_FOUND, "model",
           "model_not_found model_not_available invalid_model model_deprecated model_decommissioned model_not_exist"
           " unknown_model unavailable_model model_not_supported modelnotfound modelnotopen no_such_model model_offline"
@@ -134,12 +137,15 @@ CODES: Final = (
     _code("resource", E.NOT_FOUND, "resource",
           "resource_not_found previous_response_not_found file_not_found conversation_not_found"
           " vector_store_not_found modelarts.81108 response_not_found item_not_found thread_not_found project_not_found"
-          " space_id_not_found workspacenotfound voice_not_found"),
+          " space_id_not_found workspacenotfound voice_not_found resource_not_exist"),
     _code("context", E.BAD_REQUEST, "context_overflow",
           "context_length_exceeded context_window_exceeded exceed_context_size_error context_overflow"
           " model_context_window_exceeded max_prompt_tokens_exceeded input_too_long tokens_too_long prompt_too_long"
           " outofcontexterror context_length_error max_context_length_exceeded input_tokens_exceeded"
           " contextwindowexceedederror contextlengthexceeded contextwindowexceeded invalid_request_prompt_too_long"),
+    # TwelveLabs: the video is too long. Other servers count a budget with this code.
+    _code("context.video", E.BAD_REQUEST, "context_overflow", "token_limit_exceeded",
+          providers=words("twelvelabs"), weight=1),
     # Any parameter can be too long, but only a prompt can be compressed.
     _code("context.length", E.BAD_REQUEST, "context_overflow",
           "string_above_max_length string_too_long array_above_max_length",
@@ -152,7 +158,8 @@ CODES: Final = (
                 "increase the physical batch size"), weight=1),
     _code("too_large", E.BAD_REQUEST, "request_too_large",
           "max_tokens_per_request tokens_limit_reached string_too_long badrequest.toolarge"
-          " request_entity_too_large body_too_large"),
+          " request_entity_too_large body_too_large max_character_limit_exceeded text_too_long"
+          " max_page_limit_exceeded"),
     _status("too_large.status", E.BAD_REQUEST, "request_too_large", 413, "request_too_large payload_too_large"),
     _code("too_large.413", E.BAD_REQUEST, "request_too_large", "server_error", status=frozenset({413}), weight=1),
     _code("parameter", E.BAD_REQUEST, "invalid_parameter",
@@ -162,11 +169,12 @@ CODES: Final = (
           " invalid_parameter empty_array missingparameter bad_request_body convert_request_failed"
           " invalid_parameter_value invalid_input_argument invalid_request_entity malformed_json invalid_messages"
           " missing_content incorrect_max_tokens invalid_argument_error invalidargumenterror validationerror"
-          " invalid_response_format invalid_reasoning_effort"),
+          " invalid_response_format invalid_reasoning_effort invalid_parameters invalid_json parameter_invalid"
+          " parameter_not_provided parameter_unknown unprocessable_entity_error"),
     _code("unsupported", E.BAD_REQUEST, "unsupported",
           "unsupported_parameter unsupported_value unsupported_model operation_not_supported operationnotsupported"
           " unsupported_media_type not_supported unsupported_api_for_model unsupportedoperation unsupported_operation"
-          " background_mode_not_supported"),
+          " background_mode_not_supported index_not_supported_for_generate"),
     # llama.cpp reports a request that its templates or options refuse as a server error.
     _code("unsupported.server", E.BAD_REQUEST, "unsupported", "server_error", says=("provide the mmproj",), weight=1),
     _code("history.server", E.BAD_REQUEST, "malformed_history",
@@ -181,7 +189,7 @@ CODES: Final = (
           "invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small"
           " image_parse_error invalid_image_mode image_file_too_large unsupported_image_media_type empty_image_file"
           " image_file_not_found failed_to_download_image image_content_error invalid_audio audio_too_short"
-          " asset.invalid unsupported_file invalid_file sanitizer_server_error unsupported_file_mimetype"
+          " asset.invalid remote_content_error video_resolution_too_low video_file_broken unsupported_file invalid_file sanitizer_server_error unsupported_file_mimetype"
           " unsupported_image_format image_not_found image_download_failed modelarts.81118 invalidfile"
           " invalidparameter.oversizedimage oversizedimage invalidimageurl invalidimageresolution invalidurl"
           " invalidimageurl.emptyurl invalidimageurl.invalidformat invalid_media image_size_exceeded"),
@@ -254,21 +262,21 @@ CODES: Final = (
     _code("overloaded.said", E.SERVER, "overloaded", "server_error", says=("currently overloaded",), weight=1),
     _code("unavailable", E.SERVER, "unavailable",
           "model_unavailable no_db_connection get_channel_failed channel:no_available_key modelunavailable"
-          " no_providers_available"),
+          " no_providers_available billing_service_unavailable_error"),
     _status("unavailable.status", E.SERVER, "unavailable", 503,
           "service_unavailable service_unavailable_error unavailable serviceunavailable unavailable_error"
           " serviceunavailableexception temporarily_unavailable service_not_available"),
     _code("not_ready", E.SERVER, "model_not_ready",
           "model_not_ready model_loading loading_model modelnotreadyexception modelloadingerror"),
     _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception unexpected_output modelservicefailed"
-          " internal.bad_output task_failed"),
+          " internal.bad_output task_failed model_call_error"),
     _code("deadline", E.SERVER, "deadline_exceeded",
-          "vector_store_timeout deadline_exceeded channel:response_time_exceeded apig.0203"),
+          "gateway_timeout_error vector_store_timeout deadline_exceeded channel:response_time_exceeded apig.0203"),
     # What the servers of Letta tell about the provider that they call.
     _code("upstream.timeout", E.TIMEOUT, "provider", "llm_timeout"),
     _code("upstream.rate", E.RATE_LIMITED, "upstream", "llm_rate_limit"),
     _code("upstream.key", E.AUTH, "invalid_key", "llm_authentication"),
-    _code("timeout", E.TIMEOUT, "provider", "request_timeout timeout timeout_error modeltimeoutexception user_request_timeout requesttimeout"
+    _code("timeout", E.TIMEOUT, "provider", "slow_upload request_canceled_or_timed_out request_timeout timeout timeout_error modeltimeoutexception user_request_timeout requesttimeout"
           " responsetimeout internalerror.timeout waittasktimeout"),
     _code("upstream", E.SERVER, "upstream",
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"

@@ -30,7 +30,8 @@ _OWN: Final = (
             " out_of_tokens maximum_tokens STOP_REASON_LENGTH",
             facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window",
-            "model_length model_context_window_exceeded context_length_exceeded context_window token_limit"),
+            "model_length model_context_window_exceeded context_length_exceeded context_window token_limit"
+            " context"),
     # vLLM stops an answer that repeats itself; a limit of messages is not a limit of tokens.
     _finish("other", E.TRUNCATED, "other", "repetition max_messages time_limit"),
     # An agent of Letta says why its loop stopped.
