@@ -9,7 +9,23 @@ from typing import Any
 import pytest
 
 from llm_errors.extract import results
-from llm_errors.instrument.adapters import adk, native_span, unusual
+from llm_errors.instrument.adapters import (
+    adk,
+    dashscope,
+    gapic,
+    generators,
+    litellm_calls,
+    litellm_requests,
+    litellm_streams,
+    native_span,
+    run_wrappers,
+    sockets,
+    steps,
+    unusual,
+    voyageai,
+    waits,
+    xai_stubs,
+)
 from llm_errors.instrument.nested import NESTED, NestedCalls, reset
 from llm_errors.instrument.patcher import Patcher
 from llm_errors.instrument.protocol import Adapter, Kind, Target
@@ -19,10 +35,21 @@ from llm_errors.safety import configure
 
 ASYNC = (
     *(Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT, Kind.ASYNC_RETRY, Kind.ASYNC_CLOSE, Kind.ASYNC_OUTER_CALL, Kind.ASYNC_PART),
-    *(unusual.poll_async, unusual.refresh_async),
+    *(unusual.poll_async, unusual.refresh_async, dashscope._sent_async, steps.step_async, steps.close_async),
+    *(sockets.connects_async, sockets.receives_async, sockets.sends_async, sockets.closes_async),
+    *(run_wrappers.async_run, run_wrappers.async_step, run_wrappers.async_check),
+    *(litellm_calls.model_call_async, litellm_requests.request_async, litellm_streams.next_chunk_async),
+    *(litellm_streams.fetched_async, litellm_streams.closed_async, xai_stubs.tapping_async, xai_stubs._polls_async),
+    *(generators.lazy_async, generators.eager_async, waits.waits_async(1)),
 )
 SPECIAL = (
-    *(unusual.poll, unusual.poll_async, unusual.refresh, unusual.refresh_async, unusual.refusal),
+    *(one for one in ASYNC if not isinstance(one, Kind)),
+    *(dashscope._sent, steps.step, steps.close, gapic._retried, voyageai._interpreted, waits.waits(1)),
+    *(sockets.connects, sockets.receives, sockets.sends, sockets.closes, sockets.makes_event),
+    *(run_wrappers.run, run_wrappers.check, generators.lazy, generators.eager),
+    *(litellm_calls.model_call, litellm_requests.request, litellm_streams.next_chunk),
+    *(litellm_streams.fetched, litellm_streams.closed, xai_stubs.tapping, xai_stubs._polls),
+    *(unusual.poll, unusual.refresh, unusual.refusal),
     *(adk._limit, adk._responses, native_span.before_span_ends, native_span.before_body_ends),
 )
 """Wrappers of functions that only some SDKs have."""
@@ -142,7 +169,11 @@ def test_there_is_a_wrapper_for_every_kind():
 
 
 @pytest.mark.parametrize("how", ["bound", "by keyword"])
-@pytest.mark.parametrize("kind", [*Kind, *SPECIAL], ids=lambda kind: kind.__name__ if callable(kind) else kind.name)
+@pytest.mark.parametrize(
+    "kind",
+    [*Kind, *SPECIAL],
+    ids=lambda kind: getattr(kind, "name", None) or f"{kind.__module__.rpartition('.')[2]}.{kind.__qualname__}",
+)
 async def test_a_wrapper_passes_on_keywords_and_arguments_of_the_future(kind, how, patched):
     owner = patched(kind)
     given = {"how": 1, "feed": feed() if kind is adk._responses else None, "unheard_of": 2}

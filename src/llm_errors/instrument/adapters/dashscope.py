@@ -34,9 +34,12 @@ def _streams(request: Any, *args: Any, **kwargs: Any) -> bool:
 def _sent(edge: Edge, original: Function) -> Function:
     """The wrapper of the function that sends a request. It sends it again if the connection was closed."""
 
-    def wrapper(send: Function) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = edge.active(())
-        return original(send) if call is None else original(lambda: _attempt(call, send))
+        if call is None or not args:
+            return original(*args, **kwargs)
+        send, *more = args
+        return original(lambda: _attempt(call, send), *more, **kwargs)
 
     return wrapper
 
@@ -51,9 +54,12 @@ def _attempt(call: Invocation, send: Function) -> Any:
 
 
 def _sent_async(edge: Edge, original: Function) -> Function:
-    async def wrapper(send: Function) -> Any:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = edge.active(())
-        return await (original(send) if call is None else original(lambda: _attempt_async(call, send)))
+        if call is None or not args:
+            return await original(*args, **kwargs)
+        send, *more = args
+        return await original(lambda: _attempt_async(call, send), *more, **kwargs)
 
     return wrapper
 

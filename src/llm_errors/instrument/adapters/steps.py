@@ -15,9 +15,9 @@ def begin(call: Invocation, stream: Any) -> None:
     call.attach_finalizer(stream)
 
 
-def _waiting(edge: Edge, stream: Any) -> Invocation | None:
+def _waiting(edge: Edge, args: tuple[Any, ...]) -> Invocation | None:
     """The open call of the stream, which now waits for a chunk."""
-    finalizer = finalizer_of(stream) if edge.patcher.active else None
+    finalizer = finalizer_of(args[0]) if edge.patcher.active else None
     if finalizer is None or not finalizer.counts:
         return None
     call: Invocation = finalizer.call
@@ -46,7 +46,7 @@ def step(edge: Edge, original: Function) -> Function:
     """The wrapper of `__next__`."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        call = quietly("chunk", None, _waiting, edge, args[0])
+        call = quietly("chunk", None, _waiting, edge, args)
         if call is None:
             return original(*args, **kwargs)
         try:
@@ -67,7 +67,7 @@ def step_async(edge: Edge, original: Function) -> Function:
     """The wrapper of `__anext__`."""
 
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        call = quietly("chunk", None, _waiting, edge, args[0])
+        call = quietly("chunk", None, _waiting, edge, args)
         if call is None:
             return await original(*args, **kwargs)
         try:

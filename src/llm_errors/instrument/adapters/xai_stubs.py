@@ -108,7 +108,7 @@ def _streams_async(edge: Edge, original: Function) -> Function:
         return _chunks(original(*args, **kwargs))
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return lazily(edge, start, args, kwargs)
+        return lazily(edge, start, args, kwargs) if edge.patcher.active else original(*args, **kwargs)
 
     return wrapper
 
@@ -128,9 +128,9 @@ def _polls(edge: Edge, original: Function) -> Function:
         try:
             result = original(*args, **kwargs)
         except Exception as exc:
-            quietly("poll", None, _report, edge, args[0], exc)
+            quietly("poll", None, _report, edge, (*args, *kwargs.values()), exc)
             raise
-        quietly("poll", None, _report, edge, args[0], result)
+        quietly("poll", None, _report, edge, (*args, *kwargs.values()), result)
         return result
 
     return wrapper
@@ -143,17 +143,17 @@ def _polls_async(edge: Edge, original: Function) -> Function:
         try:
             result = await original(*args, **kwargs)
         except Exception as exc:
-            quietly("poll", None, _report, edge, args[0], exc)
+            quietly("poll", None, _report, edge, (*args, *kwargs.values()), exc)
             raise
-        quietly("poll", None, _report, edge, args[0], result)
+        quietly("poll", None, _report, edge, (*args, *kwargs.values()), result)
         return result
 
     return wrapper
 
 
-def _report(edge: Edge, request: Any, result: Any) -> None:
-    """Report the failure of a deferred job once, however often it is polled."""
-    adapter, job = edge.adapter, text(field(request, "request_id"), 256)
+def _report(edge: Edge, given: tuple[Any, ...], result: Any) -> None:
+    """Report the failure of a deferred job once, however often it is polled. The request is the first argument."""
+    adapter, job = edge.adapter, text(field(given[0], "request_id"), 256)
     if not edge.patcher.active or not isinstance(adapter, PollsJobs):
         return
     answer = Answer(adapter.read(result)) if isinstance(result, Exception) else xai.deferred(result)
