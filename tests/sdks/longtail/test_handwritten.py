@@ -2,6 +2,7 @@
 
 import gc
 import json
+import tracemalloc
 
 import pytest
 
@@ -297,6 +298,26 @@ def test_voyageai(play, call, reply, verdict, asynchronous):
     seen = play(voyage, call, reply, asynchronous)
     assert (seen.verdict, seen.labels["gen_ai.provider.name"]) == (verdict, "voyageai"), (seen.raised, seen.attributes)
     assert seen.labels["gen_ai.request.model"] in ("voyage-3", "rerank-2")
+
+
+def test_a_good_answer_of_voyageai_is_not_copied(provider, instrument):
+    """The peak of a call, in bytes, is that of the SDK alone: a copy would add the size of the body."""
+    rows = [{"embedding": [0.123456789] * 1024, "index": index} for index in range(100)]
+    answer = Reply(json={"data": rows, "model": "voyage-3", "usage": {"total_tokens": 1}})
+    opened = voyage(provider([answer]).url, False)
+
+    def peak():
+        embed(opened)
+        tracemalloc.start()
+        try:
+            embed(opened)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    alone = peak()
+    instrument()
+    assert peak() - alone < len(json.dumps(rows)) / 2
 
 
 @each_way

@@ -8,8 +8,9 @@ from llm_errors.extract.data import DataReader
 from llm_errors.extract.fields import field
 from llm_errors.instrument.adapters.methods import Method, Methods
 from llm_errors.instrument.adapters.received import Received
-from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.invocation import NOTHING, Invocation
 from llm_errors.instrument.protocol import Function, Kind, Target
+from llm_errors.instrument.tap import LIMIT
 from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
@@ -29,8 +30,12 @@ def _interpreted(edge: Edge, original: Function) -> Function:
 
     def keep(args: tuple[Any, ...], body: Any, status: Any, headers: Any) -> None:
         call = edge.active(args)
-        if call is not None and isinstance(body, str):
-            call.parsed = Received(SimpleNamespace(status_code=status, _content=body.encode(), headers=headers))
+        if call is None or not isinstance(body, str):
+            return
+        call.parsed = NOTHING
+        if len(body) <= LIMIT or body.startswith("<"):  # the vectors of a good answer are not copied
+            content = body[:LIMIT].encode()
+            call.parsed = Received(SimpleNamespace(status_code=status, _content=content, headers=headers))
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         quietly("attempt", None, keep, args, *(*args[1:], *kwargs.values())[:3])
