@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 OPENAI, RESPONSES, ANTHROPIC, GOOGLE = "openai", "responses", "anthropic", "google-genai"
-BEDROCK, MISTRAL, COHERE, OLLAMA = "bedrock", "mistralai", "cohere", "ollama"
+BEDROCK, INVOKE, MISTRAL, COHERE, OLLAMA = "bedrock", "bedrock-invoke", "mistralai", "cohere", "ollama"
 
 Start = Callable[[dict[str, Any]], Callable[[], Any]]
 """Begins with the given providers; returns what undoes it."""
@@ -41,7 +41,7 @@ class Peer:
     @property
     def flavours(self) -> tuple[str, ...]:
         """The clients that the SDK has; boto3 has no async one."""
-        return ("sync",) if self.api == BEDROCK else ("sync", "async")
+        return ("sync",) if self.api in (BEDROCK, INVOKE) else ("sync", "async")
 
     @contextmanager
     def running(self, providers: dict[str, Any]) -> Iterator[None]:
@@ -119,6 +119,7 @@ ALL = (
             (ANTHROPIC, "genai.anthropic", "AnthropicInstrumentor", {}),
             (GOOGLE, "google_genai", "GoogleGenAiSdkInstrumentor", {"saves": True}),
             (BEDROCK, "botocore", "BotocoreInstrumentor", {}),
+            (INVOKE, "botocore", "BotocoreInstrumentor", {}),
         ),
     ),
     *_family(
@@ -130,6 +131,7 @@ ALL = (
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {"plain": False, "streamed": False}),
             (GOOGLE, "google_generativeai", "GoogleGenerativeAiInstrumentor", {"plain": False, "streamed": False}),
             (BEDROCK, "bedrock", "BedrockInstrumentor", {"streamed": False}),
+            (INVOKE, "bedrock", "BedrockInstrumentor", {"streamed": False}),
             (MISTRAL, "mistralai", "MistralAiInstrumentor", {"plain": False, "streamed": False}),
             (COHERE, "cohere", "CohereInstrumentor", {"streamed": False}),
             (OLLAMA, "ollama", "OllamaInstrumentor", {"plain": False, "streamed": False, "undoes": False}),
@@ -144,6 +146,7 @@ ALL = (
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {}),
             (GOOGLE, "google_genai", "GoogleGenAIInstrumentor", {"streamed": False, "saves": True}),
             (BEDROCK, "bedrock", "BedrockInstrumentor", {}),
+            (INVOKE, "bedrock", "BedrockInstrumentor", {"streamed": False}),
             (MISTRAL, "mistralai", "MistralAIInstrumentor", {"streamed_async": False, "saves": True}),
         ),
     ),
@@ -155,6 +158,11 @@ ALL = (
             (RESPONSES, "openai", "OpenAIInstrumentor", {"undoes": False}),
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {"undoes": False}),
             (GOOGLE, "google_ai_studio", "GoogleAIStudioInstrumentor", {"streamed": False, "undoes": False}),
+            (BEDROCK, "bedrock", "BedrockInstrumentor", {"undoes": False}),
+            (INVOKE, "bedrock", "BedrockInstrumentor", {"undoes": False}),
+            (MISTRAL, "mistral", "MistralInstrumentor", {"reads": False, "undoes": False}),
+            # Its cohere instrumentation fails in every stream by itself: it calls what the SDK does not have.
+            (OLLAMA, "ollama", "OllamaInstrumentor", {"reads": False, "undoes": False}),
         ),
         make=_openlit,
     ),

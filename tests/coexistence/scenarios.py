@@ -1,5 +1,6 @@
 """The calls of an application and what goes wrong in them: per API a client, one call each way, and replies on the wire."""
 
+import base64
 import functools
 import importlib
 import inspect
@@ -11,7 +12,7 @@ from typing import Any
 
 from llm_errors.testing.provider import Reply
 
-from .peers import ANTHROPIC, BEDROCK, COHERE, GOOGLE, MISTRAL, OLLAMA, OPENAI, RESPONSES
+from .peers import ANTHROPIC, BEDROCK, COHERE, GOOGLE, INVOKE, MISTRAL, OLLAMA, OPENAI, RESPONSES
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,31 @@ _BEDROCK = (
 )
 
 
+# --- bedrock: InvokeModel, with the answers of Claude ----------------------------------------------------------------------
+
+
+def _piece(event: Any) -> tuple[str, Any]:
+    return "chunk", {"bytes": base64.b64encode(json.dumps(event).encode()).decode()}
+
+
+def _invoked(stop: str) -> list[tuple[str, Any]]:
+    ended = {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 2}}
+    counts = {"inputTokenCount": 3, "outputTokenCount": 2, "invocationLatency": 1, "firstByteLatency": 1}
+    last = {"type": "message_stop", "amazon-bedrock-invocationMetrics": counts}
+    return [_piece(event) for event in (*_BEGIN, _END[0], ended, last)]
+
+
+_INVOKE = (
+    Scenario("plain", False, Reply(json=_message("end_turn", _TEXT))),
+    Scenario("plain-thrown", False, _THROTTLED, "RATE_LIMITED"),
+    Scenario("plain-in-band", False, Reply(json=_message("max_tokens", _TEXT)), "TRUNCATED"),
+    Scenario("stream", True, _frames(*_invoked("end_turn"))),
+    Scenario("stream-thrown", True, _THROTTLED, "RATE_LIMITED"),
+    Scenario("stream-in-band", True, _frames(*_invoked("max_tokens")), "TRUNCATED"),
+    Scenario("stream-cut", True, _frames(*_invoked("end_turn")[:3], action="cut_mid_stream"), "TRANSPORT"),
+)
+
+
 # --- mistral, whose answers are those of openai's chat -------------------------------------------------------------------
 
 _MISTRAL = _replies(
@@ -279,7 +305,7 @@ _OLLAMA = (
 
 SCENARIOS = {
     OPENAI: _CHAT, RESPONSES: _RESPONSES, ANTHROPIC: _ANTHROPIC, GOOGLE: _GOOGLE,
-    BEDROCK: _BEDROCK, MISTRAL: _MISTRAL, COHERE: _COHERE, OLLAMA: _OLLAMA,
+    BEDROCK: _BEDROCK, INVOKE: _INVOKE, MISTRAL: _MISTRAL, COHERE: _COHERE, OLLAMA: _OLLAMA,
 }  # fmt: skip
 
 
@@ -353,6 +379,14 @@ def _converse(client: Any, streamed: bool) -> Any:
     return client.converse_stream(**asked)["stream"] if streamed else client.converse(**asked)
 
 
+def _invoke(client: Any, streamed: bool) -> Any:
+    body = json.dumps({"anthropic_version": "bedrock-2023-05-31", "max_tokens": 9, "messages": _SAID})
+    asked = {"modelId": "anthropic.claude-3-haiku-20240307-v1:0", "body": body}
+    if streamed:
+        return client.invoke_model_with_response_stream(**asked)["body"]
+    return {"body": client.invoke_model(**asked)["body"].read()}
+
+
 def _ask_cohere(client: Any, streamed: bool) -> Any:
     once = {"request_options": {"max_retries": 0}}
     return (client.chat_stream if streamed else client.chat)(model="m", messages=_SAID, **once)
@@ -368,8 +402,8 @@ _MISTRAL_METHODS = {
     (True, False): "stream",
     (True, True): "stream_async",
 }
-_MAKE = {BEDROCK: _bedrock, MISTRAL: _mistral, COHERE: _cohere, OLLAMA: _ollama}
-_ASK = {BEDROCK: _converse, COHERE: _ask_cohere, OLLAMA: _ask_ollama}
+_MAKE = {BEDROCK: _bedrock, INVOKE: _bedrock, MISTRAL: _mistral, COHERE: _cohere, OLLAMA: _ollama}
+_ASK = {BEDROCK: _converse, INVOKE: _invoke, COHERE: _ask_cohere, OLLAMA: _ask_ollama}
 
 
 class Application:
