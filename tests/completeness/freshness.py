@@ -49,6 +49,8 @@ class Release:
             return "UNDECIDED"
         if not _is_covered(self.distribution, self.newest):
             return "beyond the supported range"
+        if not self.tested:
+            return "no recorded run"
         return "current" if self.newest == self.tested else "newer release"
 
 
