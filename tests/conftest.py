@@ -92,6 +92,7 @@ LACKS: dict[str, tuple[str, ...]] = {
     ),
     "litellm": ("soundfile",),
     "litellm-oldest": (
+        "fastapi",
         *("openinference", "opentelemetry.instrumentation.litellm", "llama_index", "haystack"),
         "only newer releases of litellm",
     ),

@@ -223,7 +223,7 @@ FRAMEWORKS: Final[tuple[Sdk, ...]] = (
     Sdk("semantic-kernel", "semantic-kernel", ">=1.44,<2", "semantic_kernel", "", "framework", "other"),
     Sdk("dspy", "dspy", ">=3.4,<4", "dspy", "", "framework", "other"),
     Sdk("llama-index", "llama-index-core", ">=0.13,<1", "llama_index.core", "", "framework", "other"),
-    Sdk("crewai", "crewai", ">=1.15,<2", "crewai", "", "framework", "other"),
+    Sdk("crewai", "crewai", ">=1.15.29,<2", "crewai", "", "framework", "other"),
     Sdk("praisonaiagents", "praisonaiagents", ">=1.7.17,<2", "praisonaiagents", "", "framework", "other"),
     Sdk("strands", "strands-agents", ">=1.62,<2", "strands", "", "framework", "other"),
 )  # fmt: skip

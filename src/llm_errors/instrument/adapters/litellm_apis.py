@@ -30,6 +30,12 @@ class Api(NamedTuple):
         return self.twin or f"a{self.name}"
 
 
+_MESSAGES = (
+    "litellm.llms.anthropic.messages.native.handler",
+    "litellm.llms.anthropic.pass_through.messages.handler",
+    "litellm.llms.anthropic.experimental_pass_through.messages.handler",
+)
+"""The module of Anthropic's messages in newer and in older releases."""
 APIS = (
     Api("litellm.main", "completion", "chat", results.CHAT),
     Api("litellm.main", "text_completion", "text_completion", results.CHAT, model=1),
@@ -40,6 +46,18 @@ APIS = (
     Api("litellm.images.main", "image_edit", "generate_content", results.DATA, model=2),
     Api("litellm.responses.main", "responses", "chat", results.RESPONSES, model=1),
     Api("litellm.rerank_api.main", "rerank", "rerank", results.MODERATIONS),
+    Api("litellm.google_genai.main", "generate_content", "generate_content", results.GENERATE_CONTENT),
+    Api(
+        "litellm.google_genai.main",
+        "generate_content_stream",
+        "generate_content",
+        results.GENERATE_CONTENT,
+        streams=True,
+    ),
+    *(
+        Api(module, "anthropic_messages_handler", "chat", results.MESSAGES, model=2, twin="anthropic_messages")
+        for module in _MESSAGES
+    ),
 )
 BY_NAME = {name: api for api in APIS for name in (api.name, api.awaited)}
 

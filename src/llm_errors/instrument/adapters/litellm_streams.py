@@ -14,11 +14,17 @@ from llm_errors.safety import quietly
 
 CHAT_STREAM = ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper")
 _EVENTS = "litellm.responses.streaming_iterator"
+_MESSAGES = "AnthropicMessagesStreamingResponse"
+_GOOGLE = "litellm.google_genai.streaming_iterator"
 STREAMS = (
     (*CHAT_STREAM, True, True),
     (_EVENTS, "SyncResponsesAPIStreamingIterator", True, False),
     (_EVENTS, "ResponsesAPIStreamingIterator", False, True),
     (_EVENTS, "MockResponsesAPIStreamingIterator", True, True),
+    (_GOOGLE, "GoogleGenAIGenerateContentStreamingIterator", True, False),
+    (_GOOGLE, "AsyncGoogleGenAIGenerateContentStreamingIterator", False, True),
+    ("litellm.llms.anthropic.messages.native.streaming_iterator", _MESSAGES, False, True),
+    ("litellm.llms.anthropic.pass_through.messages.streaming_iterator", _MESSAGES, False, True),
 )
 """The classes of streams: module, name, whether they are iterators, whether they are async iterators."""
 FOLLOWED = frozenset(name for _, name, _, _ in STREAMS)
