@@ -32,4 +32,4 @@ def test_the_page_holds_the_table():
 def test_every_row_is_of_an_sdk_that_is_observed():
     recorded = {distribution for found in load().values() for distribution in found}
     assert recorded
-    assert recorded <= {row.distribution for row in providers.SDKS}
+    assert recorded <= {row.distribution for row in providers.OBSERVED}

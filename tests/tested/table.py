@@ -19,7 +19,7 @@ def rendered() -> str:
     for known in load().values():
         for distribution, shown in known.items():
             found.setdefault(distribution, []).append(shown)
-    order = list(dict.fromkeys(row.distribution for row in providers.SDKS))
+    order = list(dict.fromkeys(row.distribution for row in providers.OBSERVED))
     head = ("SDK", "versions tested", "providers", "dialects", *CALLS, *FAILURES)
     rows = (_row(name, found[name]) for name in sorted(found, key=order.index))
     return table(head, rows)
@@ -38,7 +38,7 @@ def _row(distribution: str, found: list[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def _all(found: list[dict[str, Any]], name: str) -> str:
-    return ", ".join(f"`{value}`" for value in sorted({value for one in found for value in one[name]}))
+    return ", ".join(f"`{value}`" for value in sorted({value for one in found for value in one[name]} - {""}))
 
 
 def _number(version: str) -> tuple[int, ...]:
