@@ -1,6 +1,7 @@
 """What dspy's own engine receives for one call: a body, or the events of a stream, before it makes its objects of them."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from typing import Any
 
 from llm_errors.extract.answer import Answer, Chunks, Reader
@@ -92,9 +93,10 @@ def events_async(edge: Edge, original: Function) -> Function:
     """The same for an async generator function."""
 
     async def observed(call: Invocation, parts: Any) -> AsyncIterator[Any]:
-        async for event in parts:
-            quietly("chunk", None, _read, call, event)
-            yield event
+        async with aclosing(parts):
+            async for event in parts:
+                quietly("chunk", None, _read, call, event)
+                yield event
 
     def wrapper(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         call = _running(edge)
