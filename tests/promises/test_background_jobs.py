@@ -82,9 +82,9 @@ def test_a_failure_that_the_stream_had_told_is_not_told_again(provider, connect,
 
 def test_only_the_latest_jobs_are_remembered(monkeypatch):
     monkeypatch.setattr(jobs, "LIMIT", 3)
-    monkeypatch.setattr(jobs, "_told", {})
+    monkeypatch.setattr(jobs, "_reported", {})
     assert [jobs.is_news(f"j{n}") for n in range(10)] == [True] * 10
-    assert list(jobs._told) == ["j7", "j8", "j9"]
+    assert list(jobs._reported) == ["j7", "j8", "j9"]
     assert not jobs.is_news("j9")
     assert not jobs.is_news("")
 
