@@ -327,6 +327,17 @@ def test_a_refusal_writes_nothing(arguments: str, tmp_path: Path) -> None:
     assert files(tmp_path) == set()
 
 
+@pytest.mark.parametrize(("label", "noted"), [("namespace", 1), ("job", 0)])
+def test_a_team_by_the_label_namespace_is_written_with_a_note_that_pushed_metrics_have_none(
+    label: str, noted: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, "--team", f"{label}=web=web-team")
+    assert f'{label}="web"' in (tmp_path / "alertmanager.yml").read_text()
+    said = capsys.readouterr().err
+    assert said.count("\n") == noted
+    assert ("--team k8s_namespace_name=web=web-team" in said) == bool(noted)
+
+
 @pytest.mark.parametrize("refusal", CONTRADICTIONS)
 def test_arguments_that_contradict_each_other_are_refused(
     refusal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

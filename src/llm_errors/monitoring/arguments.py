@@ -115,7 +115,7 @@ def severities(texts: Iterable[str]) -> dict[str, str]:
 
 def team(text: str) -> Team:
     """Parse `LABEL=VALUE=RECEIVER`. Raises `OptionError`."""
-    allowed = "LABEL=VALUE=RECEIVER, such as namespace=checkout=checkout-on-call"
+    allowed = "LABEL=VALUE=RECEIVER, such as job=checkout=checkout-on-call"
     label, rest = _pair(text, "team", allowed)
     value, separator, receiver = rest.rpartition("=")
     if not (separator and re.fullmatch(r"[A-Za-z0-9_./:-]{1,200}", value)):
@@ -157,6 +157,17 @@ def consistent(options: Options) -> Options:
     _selectable(options)
     _routable(options)
     return options
+
+
+def notes(options: Options) -> list[str]:
+    """What is allowed and may still not do what was meant, one line for each argument."""
+    kept = "--extra-label k8s_namespace_name --team k8s_namespace_name"
+    return [
+        f"note: --team namespace={team.value} matches no service whose metrics are pushed by OTLP, as in the Kubernetes "
+        f"set-up: they have no label namespace. There give {kept}={team.value}={team.receiver}"
+        for team in options.teams
+        if team.label == "namespace"
+    ]
 
 
 def _selectable(options: Options) -> None:

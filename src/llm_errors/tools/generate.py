@@ -78,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     options = read_options(args)
+    for note in allowed.notes(options):
+        print(f"llm-errors generate: {note}", file=sys.stderr)
     from llm_errors.monitoring import acceptance, generate, readme  # PyYAML and the Grafana SDK are an extra
     from llm_errors.tools import reference
 

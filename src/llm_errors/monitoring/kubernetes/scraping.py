@@ -26,18 +26,19 @@ def collectors() -> Resource:
         "matchExpressions": [{"key": "app.kubernetes.io/component", "operator": "In", "values": kinds}],
     }
     named = {"targetLabel": "job", "replacement": "collectors"}
-    return _monitor("llm-errors-collectors", selector, {"port": workloads.METRICS_PORT, "relabelings": [named]})
+    return _monitor(
+        "llm-errors-collectors", dict(tiers.OURS), selector, {"port": workloads.METRICS_PORT, "relabelings": [named]}
+    )
 
 
 def sums() -> Resource:
     """A monitor for the sums of short-lived processes.
 
     Their `job` and `instance` are those of the service. No label tells where the Collector runs that adds them up."""
-    selector = {"matchLabels": tiers.SHORT_LIVED.labels}
+    tier = tiers.SHORT_LIVED
     dropped = {"action": "labeldrop", "regex": "|".join(_OF_THE_TARGET)}
-    return _monitor(
-        "llm-errors-short-lived", selector, {"port": "http-sums", "honorLabels": True, "relabelings": [dropped]}
-    )
+    endpoint = {"port": "http-sums", "honorLabels": True, "relabelings": [dropped]}
+    return _monitor(tier.name, tier.labels, {"matchLabels": tier.labels}, endpoint)
 
 
 def values(options: Options) -> Resource:
@@ -94,10 +95,10 @@ def retention_note(options: Options) -> str:
     )
 
 
-def _monitor(name: str, selector: Resource, endpoint: dict[str, Any]) -> Resource:
+def _monitor(name: str, labels: dict[str, str], selector: Resource, endpoint: dict[str, Any]) -> Resource:
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "ServiceMonitor",
-        "metadata": {"name": name, "labels": dict(tiers.OURS)},
+        "metadata": {"name": name, "labels": labels},
         "spec": {"selector": selector, "endpoints": [{**endpoint, "interval": f"{INTERVAL_SECONDS}s"}]},
     }
