@@ -23,7 +23,11 @@ DOCS = ROOT / "src/llm_errors/docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 REPOSITORY = "https://github.com/llm-errors/llm-errors/blob/main/"
 RAW = "https://raw.githubusercontent.com/llm-errors/llm-errors/main/"
-OTHER_ADDRESSES = ("https://semver.org/", "https://github.com/llm-errors/llm-errors/security/advisories/new")
+OTHER_ADDRESSES = (
+    "https://semver.org/",
+    "https://github.com/llm-errors/llm-errors/security/advisories/new",
+    "https://github.com/open-telemetry/opentelemetry-operator",
+)
 LANGUAGES = {"python", "toml", "console", "text", "yaml"}
 CLUSTER = ("kubectl", "helm", "docker")  # tests/monitoring/test_kubernetes_page.py looks at what they are given
 VARIABLES = re.compile(r"OTEL_[A-Z_]+|DJANGO_SETTINGS_MODULE")

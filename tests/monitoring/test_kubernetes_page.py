@@ -57,6 +57,7 @@ def layered(folder: Path, name: str, *blocks: Resource, files: dict[str, Resourc
         layer[key] = layer.get(key, []) + more
     (other / "kustomization.yaml").write_text(yaml.safe_dump(layer))
     for file, content in (files or {}).items():
+        (other / file).parent.mkdir(exist_ok=True)
         (other / file).write_text(yaml.safe_dump(content))
     return build(other)
 
@@ -79,7 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (work / "production/operator").mkdir(parents=True)
     (operator,) = [one for one in BLOCKS if one.get("kind") == "Kustomization" and one != block("Kustomization")]
     (work / "production/operator/kustomization.yaml").write_text(yaml.safe_dump(operator))
-    (work / "production/values.yaml").write_text(yaml.safe_dump(with_keys("prometheus")))
+    (work / "production/values.yaml").write_text(yaml.safe_dump(with_keys("prometheus", about="retention")))
     (work / "production/kustomization.yaml").write_text(yaml.safe_dump(layer))
     (work / "production/receivers.yaml").write_text(yaml.safe_dump(block("AlertmanagerConfig")))
     return work
@@ -155,22 +156,33 @@ OWN_CONFIGURATIONS = {
 }
 
 
+def with_component(folder: Path, name: str, configuration_file: Resource) -> list[Resource]:
+    """The layer of the page with the reader's component, which lays a configuration over those of the Collectors."""
+    files = {"own/kustomization.yaml": block("Component"), f"own/{OWN}": configuration_file}
+    return layered(folder, name, with_keys("components"), files=files)
+
+
 @pytest.fixture(scope="module", params=OWN_CONFIGURATIONS)
 def overlaid(request: pytest.FixtureRequest, folder: Path) -> list[Resource]:
     """The layer of the page with a configuration file of the reader's own."""
-    added = with_keys("configMapGenerator", "patches")
-    return layered(folder, f"own-{request.param}", added, files={OWN: OWN_CONFIGURATIONS[request.param]})
+    return with_component(folder, f"own-{request.param}", OWN_CONFIGURATIONS[request.param])
 
 
-def test_a_configuration_of_the_readers_own_is_the_last_that_the_collector_reads(overlaid: list[Resource]) -> None:
+@pytest.mark.parametrize("name", ["llm-errors-agent", "llm-errors-short-lived"])
+def test_a_configuration_of_the_readers_own_is_the_last_that_the_collector_reads(
+    name: str, overlaid: list[Resource], production: list[Resource]
+) -> None:
     assert [said for said in map(refusal, overlaid) if said] == []
-    pod = pods(overlaid)["llm-errors-agent"]
-    assert container(pod)["args"][-1] == f"--config={tiers.CONFIGURATION}/{OWN}"
-    assert set(configuration(overlaid, pod)) == {"agent.yaml", OWN}
+    pod, shipped = pods(overlaid)[name], pods(production)[name]
+    assert container(pod)["args"] == [*container(shipped)["args"], f"--config={tiers.CONFIGURATION}/{OWN}"]
+    assert set(configuration(overlaid, pod)) == {*configuration(production, shipped), OWN}
 
 
-def test_the_collector_takes_a_configuration_of_the_readers_own(overlaid: list[Resource], tmp_path: Path) -> None:
-    pod = pods(overlaid)["llm-errors-agent"]
+@pytest.mark.parametrize("name", ["llm-errors-agent", "llm-errors-short-lived"])
+def test_the_collector_takes_a_configuration_of_the_readers_own(
+    name: str, overlaid: list[Resource], tmp_path: Path
+) -> None:
+    pod = pods(overlaid)[name]
     for file, text in configuration(overlaid, pod).items():
         (tmp_path / file).write_text(text)
     arguments = [argument.replace(tiers.CONFIGURATION, str(tmp_path)) for argument in container(pod)["args"]]
@@ -179,6 +191,21 @@ def test_the_collector_takes_a_configuration_of_the_readers_own(overlaid: list[R
     command = [tool("otelcol", STACK), "validate", *arguments]
     done = subprocess.run(command, env=given, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_without_the_component_for_short_lived_processes_three_lines_of_the_readers_own_go(folder: Path) -> None:
+    agents, short_lived = block("Component")["configMapGenerator"]
+    assert short_lived["name"] == tiers.SHORT_LIVED.configuration
+    assert len(short_lived) == 3
+    layer = {**block("Kustomization"), "components": ["own"]}
+    files = {
+        "kustomization.yaml": layer,
+        "own/kustomization.yaml": {**block("Component"), "configMapGenerator": [agents]},
+        f"own/{OWN}": OWN_CONFIGURATIONS["token"],
+    }
+    built = layered(folder, "own-alone", files=files)
+    ((name, pod),) = pods(built).items()
+    assert (name, OWN in configuration(built, pod)) == ("llm-errors-agent", True)
 
 
 def test_a_configuration_of_the_readers_own_changes_what_is_there_and_repeats_what_its_lists_replace() -> None:
@@ -200,9 +227,7 @@ def test_a_configuration_of_the_readers_own_changes_what_is_there_and_repeats_wh
 
 
 def test_a_token_of_the_readers_own_comes_from_a_secret(folder: Path) -> None:
-    pod = pods(
-        layered(folder, "token", with_keys("configMapGenerator", "patches"), files={OWN: with_keys("exporters")})
-    )
+    pod = pods(with_component(folder, "token", OWN_CONFIGURATIONS["token"]))
     token = container(pod["llm-errors-agent"])["env"][-1]
     assert token["valueFrom"]["secretKeyRef"]
     assert f"${{env:{token['name']}}}" in str(with_keys("exporters"))
@@ -271,7 +296,7 @@ def test_every_resource_has_the_release_of_the_layer(folder: Path) -> None:
 def test_what_is_deleted_by_label_is_everything_but_the_namespace_with_its_volumes_and_secrets(
     layer: str, folder: Path
 ) -> None:
-    (command,) = [words for words in COMMANDS if "--selector" in words]
+    (command,) = [words for words in COMMANDS if "delete" in words and words[-1] == "app.kubernetes.io/name=llm-errors"]
     kinds = set(command[command.index("delete") + 1].split(","))
     label, _, value = command[-1].partition("=")
     built = build(folder / layer)
@@ -303,12 +328,30 @@ def test_what_is_deleted_from_large_to_small_is_what_small_has_not(folder: Path)
     assert set(command[command.index("delete") + 1 :]) == large - small
 
 
-def test_prometheus_lists_the_pool_and_the_groups_that_the_page_names(production: list[Resource]) -> None:
-    monitor = named(production, "ServiceMonitor", "llm-errors-collectors")["metadata"]
-    assert f"`serviceMonitor/{monitor['namespace']}/{monitor['name']}/0`" in PAGE
+def test_prometheus_lists_the_pools_and_the_groups_that_the_page_names(production: list[Resource]) -> None:
+    monitors = [one["metadata"] for one in production if one["kind"] == "ServiceMonitor"]
+    pools = {f"serviceMonitor/{one['namespace']}/{one['name']}/0" for one in monitors}
+    assert set(re.findall(r"`(serviceMonitor/[\w/-]+)`", PAGE)) == pools
     groups = named(production, "PrometheusRule")["spec"]["groups"]
     assert (len(groups), {group["name"][:4] for group in groups}) == (7, {"llm-"})
     assert "has seven groups `llm-*`" in PAGE
+
+
+def test_prometheus_has_as_many_targets_as_the_page_says() -> None:
+    folders = {"small": "overlays/small", "large": "overlays/large", "short-lived": "components/short-lived"}
+    said = dict(
+        re.findall(r"`([\w-]+)` (?:has |adds )?(\d)\b", PAGE.split("one target for each Collector (")[1].split(")")[0])
+    )
+    kinds = {
+        name: [one["spec"]["replicas"] for one in loaded(FOLDER / path) if one["kind"] == "StatefulSet"]
+        for name, path in folders.items()
+    }
+    assert said == {name: str(sum(replicas)) for name, replicas in kinds.items()}
+
+
+def loaded(path: Path) -> list[Resource]:
+    """The resources in the files of a folder."""
+    return [one for file in sorted(path.glob("*.yaml")) for one in yaml.safe_load_all(file.read_text())]
 
 
 def test_the_folder_of_the_dashboards_is_the_one_that_the_page_names(production: list[Resource]) -> None:
@@ -317,29 +360,114 @@ def test_the_folder_of_the_dashboards_is_the_one_that_the_page_names(production:
     assert "dashboards in the folder `LLM errors`" in PAGE
 
 
+def test_what_is_deleted_of_the_component_is_what_it_adds(folder: Path, production: list[Resource]) -> None:
+    (command,) = [words for words in COMMANDS if "delete" in words and words[-1].endswith("=short-lived")]
+    label, _, value = command[-1].partition("=")
+    without = layered(folder, "no-jobs", files={"kustomization.yaml": {**block("Kustomization"), "components": []}})
+    left = {(one["kind"], one["metadata"]["name"]) for one in without}
+    added = [one for one in production if (one["kind"], one["metadata"]["name"]) not in left]
+    deleted = [one for one in added if one["kind"] != "ConfigMap"]
+    assert {one["kind"].lower() for one in deleted} == set(command[command.index("delete") + 1].split(","))
+    assert {one["metadata"]["labels"].get(label) for one in deleted} == {value}
+    assert [one["metadata"]["name"] for one in without if one["metadata"]["labels"].get(label) == value] == []
+
+
+def test_what_is_deleted_of_an_earlier_name_is_what_it_had_made(tmp_path: Path) -> None:
+    (command,) = [words for words in COMMANDS if words[-1] == "llm-errors-old"]
+    assert "`--name old`" in PAGE
+    assert main(["generate", "--name", "old", "--out", str(tmp_path), "--no-dashboards"]) == 0
+    made = build(tmp_path / "kubernetes/overlays/small")
+    theirs = {one["kind"].lower() for one in made if one["metadata"]["name"].startswith("llm-errors-old")}
+    assert theirs == set(command[command.index("delete") + 1].split(","))
+    assert {named(made, kind)["metadata"]["name"] for kind in ("PrometheusRule", "AlertmanagerConfig")} == {command[-1]}
+
+
 def test_the_values_of_the_reader_are_fields_of_prometheus() -> None:
-    spec = with_keys("prometheus")["prometheus"]["prometheusSpec"]
+    spec = with_keys("prometheus", about="retention")["prometheus"]["prometheusSpec"]
     spec = {"storage" if field == "storageSpec" else field: value for field, value in spec.items()}  # the chart's name
     resource = {"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": {"name": "main"}}
     assert refusal({**resource, "spec": spec}) == ""
     assert f"needs {spec['retention']} on" in (FOLDER / "kube-prometheus-stack.values.yaml").read_text()
 
 
-def test_the_team_of_the_page_has_a_receiver_of_the_same_name(tmp_path: Path) -> None:
-    (command,) = [words for words in COMMANDS if "--team" in words]
+def test_an_older_chart_is_given_what_the_values_say() -> None:
+    added = with_keys("prometheus", about="additionalConfig")["prometheus"]["prometheusSpec"]["additionalConfig"]
+    values = yaml.safe_load((FOLDER / "kube-prometheus-stack.values.yaml").read_text())
+    assert added.items() <= values["prometheus"]["prometheusSpec"].items()
+
+
+RECEIVERS = with_keys("spec")["spec"]["receivers"]
+"""The receivers of teams that the page adds to the others."""
+
+
+def with_teams(folder: Path, name: str, command: list[str], *blocks: Resource) -> Resource:
+    """The routing of the reader's layer after a generation with teams, with the receivers of the page."""
+    own = folder / name
+    assert main([*command[1:-1], str(own / "llm-errors"), "--no-dashboards"]) == 0
+    shutil.copytree(folder / "production", own / "production")
+    receivers = block("AlertmanagerConfig")
+    receivers["spec"]["receivers"] = [*receivers["spec"]["receivers"], *RECEIVERS]
+    routing = named(layered(own, "layer", *blocks, files={"receivers.yaml": receivers}), "AlertmanagerConfig")
+    assert refusal(routing) == ""
+    return routing
+
+
+TEAMS = [words for words in COMMANDS if "--team" in words]
+
+
+@pytest.mark.parametrize("command", TEAMS, ids=lambda words: words[words.index("--team") + 1])
+def test_the_teams_of_the_page_have_receivers_of_these_names(command: list[str], folder: Path, tmp_path: Path) -> None:
+    team = command[command.index("--team") + 1].rpartition("=")[2]
+    routing = with_teams(folder, f"team-{team}", command)["spec"]
+    assert {f"'receiver': '{team}'" in str(routing["route"]), team in {one["name"] for one in RECEIVERS}} == {True}
     assert main([*command[1:-1], str(tmp_path), "--no-dashboards"]) == 0
-    routing = yaml.safe_load((tmp_path / "kubernetes/base/routing.yaml").read_text())["spec"]
-    written = block("AlertmanagerConfig")["spec"]["receivers"] + with_keys("receivers")["receivers"]
-    assert {one["name"] for one in written} == {one["name"] for one in routing["receivers"]}
+    shipped = yaml.safe_load((tmp_path / "kubernetes/base/routing.yaml").read_text())["spec"]["receivers"]
+    assert {one["name"] for one in shipped} <= {one["name"] for one in routing["receivers"]}
 
 
-def test_the_secret_of_the_page_has_the_keys_that_its_receivers_name() -> None:
-    (command,) = [words for words in COMMANDS if "secret" in words]
-    keys = {word.removeprefix("--from-literal=").partition("=")[0] for word in command if word.startswith("--from")}
-    name = command[command.index("generic") + 1]
-    receivers = block("AlertmanagerConfig")["spec"]["receivers"]
+def test_a_route_of_the_readers_own_takes_all_alerts_of_a_namespace(folder: Path) -> None:
+    (command,) = [words for words in TEAMS if "--extra-label" in words]
+    added = with_keys("patches", about="/spec/route/routes/0")
+    first, *others = with_teams(folder, "namespace-route", command, added)["spec"]["route"]["routes"]
+    assert first["matchers"] == [{"name": "k8s_namespace_name", "matchType": "=", "value": "web"}]
+    assert first["receiver"] in {one["name"] for one in RECEIVERS}
+    assert all(route["matchers"][0]["name"] == "view" for route in others)
+    assert first["matchers"][0]["name"] == command[command.index("--extra-label") + 1]
+
+
+def test_the_receivers_of_the_page_reach_the_routing_of_every_name(folder: Path) -> None:
+    command = ["llm-errors", "generate", "--name", "old", "--out", ""]
+    routing = with_teams(folder, "named", command)
+    assert routing["metadata"]["name"] == "llm-errors-old"
+    assert ".invalid" not in str(routing)
+
+
+def test_the_secrets_of_the_page_have_the_keys_that_its_receivers_name() -> None:
+    made = {
+        (words[words.index("generic") + 1], word.removeprefix("--from-literal=").partition("=")[0])
+        for words in COMMANDS
+        if "secret" in words
+        for word in words
+        if word.startswith("--from-literal=")
+    }
+    receivers = [*block("AlertmanagerConfig")["spec"]["receivers"], *RECEIVERS]
     asked = [one["routingKey"] for receiver in receivers for one in receiver.get("pagerdutyConfigs", [])]
-    assert {(one["name"], one["key"]) for one in asked} == {(name, key) for key in keys}
+    asked += [one["apiURL"] for receiver in receivers for one in receiver.get("slackConfigs", [])]
+    assert {(one["name"], one["key"]) for one in asked} == made
+
+
+@pytest.mark.parametrize("template", ["title", "text"])
+def test_a_message_to_slack_reads_what_every_alert_has(template: str) -> None:
+    (message,) = [one for receiver in RECEIVERS for one in receiver.get("slackConfigs", [])]
+    asked = re.findall(r"\.(?:Annotations|CommonLabels)\.(\w+)", message[template])
+    assert asked
+    assert [name for name in asked for rule in shipped_alerts() if name not in {*rule["annotations"], "job"}] == []
+
+
+def shipped_alerts() -> list[Resource]:
+    """The shipped alerts."""
+    groups = yaml.safe_load((FOLDER / "base/rules.yaml").read_text())["spec"]["groups"]
+    return [rule for group in groups for rule in group["rules"] if "alert" in rule]
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "NetworkPolicy"])
@@ -380,7 +508,7 @@ def test_the_annotation_names_the_instrumentation() -> None:
 def test_every_file_that_a_command_names_is_generated(folder: Path) -> None:
     paths = all_after("--values") + all_after("--kustomize")
     paths += [words[-1] for words in COMMANDS if words[:2] == ["docker", "build"]]
-    assert len(paths) == 6
+    assert len(paths) == 7
     assert [path for path in paths if not (folder / path).exists()] == []
 
 
