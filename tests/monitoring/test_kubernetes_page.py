@@ -25,7 +25,7 @@ from cluster import (
     refusal,
 )
 
-from llm_errors.monitoring.kubernetes import applications, tiers
+from llm_errors.monitoring.kubernetes import applications, scraping, tiers
 from llm_errors.tools.cli import main
 
 PAGE = (REPOSITORY / "src/llm_errors/docs/kubernetes.md").read_text(encoding="utf-8")
@@ -380,6 +380,30 @@ def test_what_is_deleted_of_an_earlier_name_is_what_it_had_made(tmp_path: Path) 
     theirs = {one["kind"].lower() for one in made if one["metadata"]["name"].startswith("llm-errors-old")}
     assert theirs == set(command[command.index("delete") + 1].split(","))
     assert {named(made, kind)["metadata"]["name"] for kind in ("PrometheusRule", "AlertmanagerConfig")} == {command[-1]}
+
+
+def test_the_dashboards_get_the_annotation_of_a_sidecar_of_the_readers_own(folder: Path) -> None:
+    (target,) = re.findall(r"`target: (\{kind: ConfigMap, .*?\})`", PAGE)
+    (operation,) = re.findall(r"`(\{op: add, path: /metadata/annotations/.*?\})`", PAGE)
+    patch = {"target": yaml.safe_load(target), "patch": yaml.safe_dump([yaml.safe_load(operation)])}
+    built = layered(folder, "annotated", {"patches": [patch]})
+    annotated = [one for one in built if "YOUR_ANNOTATION" in one["metadata"].get("annotations", {})]
+    boards = [one for one in built if "grafana_dashboard" in one["metadata"]["labels"]]
+    assert (annotated, len(annotated)) == (boards, 4)
+    assert {len(set(one["metadata"]["annotations"].values())) for one in boards} == {1}
+
+
+def test_the_traces_that_a_gateway_keeps_are_set_where_the_page_says(folder: Path) -> None:
+    gateway = pods(build(folder / "llm-errors/kubernetes/overlays/large"))["llm-errors-gateway"]
+    (said,) = re.findall(r"`NUM_TRACES` \((\d+) in `large`\)", PAGE)
+    assert {"name": "NUM_TRACES", "value": said} in container(gateway)["env"]
+
+
+def test_the_page_and_the_values_ask_for_the_same_version_of_the_chart() -> None:
+    asked = re.findall(r"from version (\S+) on|below (\S+) upgrade first|the chart (\S+),", PAGE)
+    assert {"".join(one) for one in asked} == {scraping.OLDEST_CHART}
+    assert len(asked) == 3
+    assert f"version {scraping.OLDEST_CHART} or newer" in (FOLDER / "kube-prometheus-stack.values.yaml").read_text()
 
 
 def test_the_values_of_the_reader_are_fields_of_prometheus() -> None:

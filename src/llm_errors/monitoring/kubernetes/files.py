@@ -29,7 +29,8 @@ def files(options: Options, boards: Mapping[str, str]) -> dict[str, str]:
             "kube-prometheus-stack.values.yaml": _yaml(
                 scraping.values(options),
                 notes=[
-                    "Values for the Helm chart kube-prometheus-stack; without Helm, the same fields of the resources.",
+                    f"Values for the Helm chart kube-prometheus-stack, version {scraping.OLDEST_CHART} or newer; without Helm, "
+                    "the same fields of the resources.",
                     scraping.retention_note(options),
                 ],
             )

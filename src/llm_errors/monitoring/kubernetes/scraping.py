@@ -11,6 +11,8 @@ from llm_errors.monitoring.kubernetes.kustomize import FOLDER_ANNOTATION
 from llm_errors.monitoring.kubernetes.workloads import Resource
 from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
 
+OLDEST_CHART: Final = "75.3.6"
+"""The first version of kube-prometheus-stack that passes on all these values. Earlier ones ignore some without a word."""
 LONGEST_OUTAGE: Final = "6h"
 """How late Prometheus accepts samples: they may have waited in a queue of a Collector."""
 _SET_BY_PROMETHEUS: Final = ("job", "cluster", "namespace")
