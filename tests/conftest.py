@@ -90,7 +90,7 @@ LACKS: dict[str, tuple[str, ...]] = {
         *("agents", "claude_agent_sdk", "langchain_openai", "pydantic_ai", "smolagents", "haystack", "agno"),
         *("autogen_agentchat", "semantic_kernel", "dspy", "litellm"),
     ),
-    "litellm": ("soundfile",),
+    "litellm": (),
     "litellm-oldest": (
         "fastapi",
         *("openinference", "opentelemetry.instrumentation.litellm", "llama_index", "haystack"),

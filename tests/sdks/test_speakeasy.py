@@ -208,11 +208,15 @@ def test_a_stream_that_the_application_leaves_is_cancelled(observed, provider, s
 
 def _is_offered(sdk, module):
     """Whether the installed release has a module of resources: those that it lacks cannot be called."""
-    return any(
-        importlib.util.find_spec(f"{home}.{module}")
-        for home in ({"mistral": ("mistralai", "mistralai.client")}.get(sdk, (sdk,)))
-        if importlib.util.find_spec(home.partition(".")[0]) and importlib.util.find_spec(home)
-    )
+    homes = {"mistral": ("mistralai", "mistralai.client")}.get(sdk, (sdk,))
+    return any(_is_module(f"{home}.{module}") for home in homes)
+
+
+def _is_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # a parent is absent, or no package: `mistralai.client` of mistralai 1 is a module
+        return False
 
 
 def sse(*events, **more):
