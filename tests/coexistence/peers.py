@@ -158,8 +158,7 @@ ALL = (
             (RESPONSES, "openai", "OpenAIInstrumentor", {"undoes": False}),
             (ANTHROPIC, "anthropic", "AnthropicInstrumentor", {"undoes": False}),
             (GOOGLE, "google_ai_studio", "GoogleAIStudioInstrumentor", {"streamed": False, "undoes": False}),
-            (BEDROCK, "bedrock", "BedrockInstrumentor", {"undoes": False}),
-            (INVOKE, "bedrock", "BedrockInstrumentor", {"undoes": False}),
+            (BEDROCK, "bedrock", "BedrockInstrumentor", {"undoes": False}),  # of Converse only
             (MISTRAL, "mistral", "MistralInstrumentor", {"reads": False, "undoes": False}),
             # Its cohere instrumentation fails in every stream by itself: it calls what the SDK does not have.
             (OLLAMA, "ollama", "OllamaInstrumentor", {"reads": False, "undoes": False}),
