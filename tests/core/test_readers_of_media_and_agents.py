@@ -12,21 +12,7 @@ from llm_errors.extract.speech import AUDIO as PIECES
 from llm_errors.extract.speech import SPEECH
 from llm_errors.extract.tasks import TASKS
 from llm_errors.extract.vendors import REKA, TWELVELABS
-
-
-def told(answer):
-    if answer.suspicion is None:
-        return "ok"
-    found = decide(answer.suspicion)
-    return f"{found.error_class}/{found.reason}"
-
-
-def streamed(reader, *chunks):
-    state = reader.chunks()
-    for chunk in chunks:
-        state.chunk(chunk)
-    return state.end()
-
+from tests.core.verdicts import of_chunks, told
 
 AUDIO = {"type": "chunk", "data": "AAAA", "done": False}
 ERROR = {"type": "error", "status_code": 429, "error_code": "concurrency_limited", "message": "m"}
@@ -44,7 +30,7 @@ ERROR = {"type": "error", "status_code": 429, "error_code": "concurrency_limited
     ],
 )
 def test_how_streamed_speech_ended(events, verdict):
-    assert told(streamed(SPEECH, *events)) == verdict
+    assert told(of_chunks(SPEECH, *events)) == verdict
 
 
 @pytest.mark.parametrize(
@@ -58,7 +44,7 @@ def test_how_streamed_speech_ended(events, verdict):
     ],
 )  # fmt: skip
 def test_how_streamed_audio_ended(pieces, verdict):
-    assert told(streamed(PIECES, *pieces)) == verdict
+    assert told(of_chunks(PIECES, *pieces)) == verdict
 
 
 def test_audio_has_no_event_that_ends_it():
@@ -98,8 +84,8 @@ def test_the_failure_of_a_task_keeps_what_the_service_says():
 
 
 def test_a_stream_of_tasks_is_a_stream_of_events():
-    assert told(streamed(TASKS, {"id": "t"})) == "ok"
-    assert told(streamed(TASKS)) == "UNKNOWN/empty_response"
+    assert told(of_chunks(TASKS, {"id": "t"})) == "ok"
+    assert told(of_chunks(TASKS)) == "UNKNOWN/empty_response"
 
 
 SAID = {"message_type": "assistant_message", "content": "hi"}
@@ -155,7 +141,7 @@ def test_a_run_is_read_by_its_stop_reason_and_its_status(run, verdict):
     ],
 )
 def test_how_the_stream_of_an_agent_ended(events, verdict):
-    assert told(streamed(LETTA, *events)) == verdict
+    assert told(of_chunks(LETTA, *events)) == verdict
 
 
 def test_the_stream_of_an_agent_ends_with_the_usage_after_the_stop_reason():
@@ -214,8 +200,8 @@ def test_an_answer_of_reka(answer, verdict):
 def test_a_stream_of_reka():
     part = {"responses": [{"chunk": {"content": "hi"}}]}
     last = {"responses": [{"chunk": {"content": ""}, "finish_reason": "length"}]}
-    assert told(streamed(REKA, part, last)) == "TRUNCATED/max_tokens"
-    assert told(streamed(REKA, part, {"error": {"code": "server_error", "message": "m"}})) == "SERVER/internal"
+    assert told(of_chunks(REKA, part, last)) == "TRUNCATED/max_tokens"
+    assert told(of_chunks(REKA, part, {"error": {"code": "server_error", "message": "m"}})) == "SERVER/internal"
 
 
 @pytest.mark.parametrize(
@@ -241,11 +227,11 @@ def test_an_answer_of_twelvelabs(answer, verdict):
 )
 def test_a_stream_of_twelvelabs(events, verdict):
     said = ({"event_type": kind, **({"text": "hi"} if kind == "text_generation" else {})} for kind in events)
-    assert told(streamed(TWELVELABS, *said)) == verdict
+    assert told(of_chunks(TWELVELABS, *said)) == verdict
 
 
 def test_an_error_in_a_stream_of_twelvelabs():
-    assert told(streamed(TWELVELABS, {"error": {"code": "server_error", "message": "m"}})) == "SERVER/internal"
+    assert told(of_chunks(TWELVELABS, {"error": {"code": "server_error", "message": "m"}})) == "SERVER/internal"
 
 
 def test_the_same_code_means_a_long_video_at_twelvelabs():

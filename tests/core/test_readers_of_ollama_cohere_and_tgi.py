@@ -9,23 +9,10 @@ from llm_errors.classify import decide
 from llm_errors.extract import exceptions, results
 from llm_errors.extract.cohere import PagesReader
 from llm_errors.extract.tgi import LinesReader, TextGenerationReader
+from tests.core.verdicts import of_chunks, told
 
 TGI = TextGenerationReader()
 CHAT_LINES = LinesReader(results.CHAT)
-
-
-def told(answer):
-    if answer.suspicion is None:
-        return "ok"
-    found = decide(answer.suspicion)
-    return f"{found.error_class}/{found.reason}"
-
-
-def streamed(reader, *chunks):
-    state = reader.chunks()
-    for chunk in chunks:
-        state.chunk(chunk)
-    return state.end()
 
 
 def data(event):
@@ -96,7 +83,7 @@ def test_what_a_whole_answer_comes_to(reader, whole, verdict):
     ],
 )  # fmt: skip
 def test_what_a_stream_comes_to(reader, chunks, verdict):
-    assert told(streamed(reader, *chunks)) == verdict
+    assert told(of_chunks(reader, *chunks)) == verdict
 
 
 def test_the_numbers_of_tokens_may_be_floating_point_numbers():

@@ -6,23 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from llm_errors.classify import decide
 from llm_errors.extract import dashscope, exceptions, llama, vendors
 from llm_errors.extract.google_proto import PROTO
-
-
-def told(answer):
-    if answer.suspicion is None:
-        return "ok"
-    found = decide(answer.suspicion)
-    return f"{found.error_class}/{found.reason}"
-
-
-def streamed(reader, *chunks):
-    state = reader.chunks()
-    for chunk in chunks:
-        state.chunk(chunk)
-    return state.end()
+from tests.core.verdicts import of_chunks, told
 
 
 def output(**fields):
@@ -168,12 +154,12 @@ class _Ends(str, Enum):
     ],
 )
 def test_a_stream(reader, chunks, verdict):
-    assert told(streamed(reader, *chunks)) == verdict
+    assert told(of_chunks(reader, *chunks)) == verdict
 
 
 @pytest.mark.parametrize("reason", ["error", "canceled"])
 def test_a_stream_of_replicate_that_ends_with_a_reason_is_a_failure(reason):
-    assert told(streamed(vendors.REPLICATE, {"event": "done", "data": f'{{"reason": "{reason}"}}'})) != "ok"
+    assert told(of_chunks(vendors.REPLICATE, {"event": "done", "data": f'{{"reason": "{reason}"}}'})) != "ok"
 
 
 @pytest.mark.parametrize("reader", [dashscope.CHAT, llama.LLAMA, PROTO, vendors.ALEPH])

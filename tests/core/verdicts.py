@@ -9,6 +9,16 @@ def verdict(answer):
     return found and f"{found.error_class}/{found.reason}"
 
 
+def told(answer):
+    """The same, with a word for a healthy answer."""
+    return "ok" if answer.suspicion is None else verdict(answer)
+
+
+def of_chunks(reader, *chunks):
+    """What a reader says of a stream of these chunks."""
+    return streamed(reader, chunks)
+
+
 def streamed(reader, chunks):
     """What a reader says of a stream."""
     state = reader.chunks()
