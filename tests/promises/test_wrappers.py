@@ -18,6 +18,7 @@ from llm_errors.instrument.adapters import (
     litellm_requests,
     litellm_streams,
     native_span,
+    refusals,
     run_wrappers,
     sockets,
     steps,
@@ -40,7 +41,7 @@ ASYNC = (
     *(run_wrappers.async_run, run_wrappers.async_step, run_wrappers.async_check),
     *(litellm_calls.model_call_async, litellm_requests.request_async, litellm_streams.next_chunk_async),
     *(litellm_streams.fetched_async, litellm_streams.closed_async, xai_stubs.tapping_async, xai_stubs._polls_async),
-    *(generators.lazy_async, generators.eager_async, waits.waits_async(1)),
+    *(generators.lazy_async, generators.eager_async, waits.waits_async(1), refusals.refusal_in_async()),
 )
 SPECIAL = (
     *(one for one in ASYNC if not isinstance(one, Kind)),
@@ -49,7 +50,7 @@ SPECIAL = (
     *(run_wrappers.run, run_wrappers.check, generators.lazy, generators.eager),
     *(litellm_calls.model_call, litellm_requests.request, litellm_streams.next_chunk),
     *(litellm_streams.fetched, litellm_streams.closed, xai_stubs.tapping, xai_stubs._polls),
-    *(unusual.poll, unusual.refresh, unusual.refusal),
+    *(unusual.poll, unusual.refresh, refusals.refusal, refusals.refusal_in()),
     *(adk._limit, adk._responses, native_span.before_span_ends, native_span.before_body_ends),
 )
 """Wrappers of functions that only some SDKs have."""
@@ -122,7 +123,7 @@ async def pass_on(self, how=None, *, feed=None, **more):
 
 FUNCTIONS = {
     **dict.fromkeys(ASYNC, act_async),
-    unusual.refusal: refuse,
+    refusals.refusal: refuse,
     adk._limit: refuse,
     Kind.GENERATOR: generate,
     Kind.ASYNC_GENERATOR: generate_async,

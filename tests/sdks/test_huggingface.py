@@ -98,6 +98,7 @@ def test_an_answer_is_one_good_call_with_its_facts(play, asynchronous):
 
 
 @each_way
+@pytest.mark.filterwarnings("ignore:Use 'content:DeprecationWarning")  # how the SDK sends a recording
 @pytest.mark.parametrize(
     ("maker", "call", "reply", "verdict"),
     [
@@ -115,6 +116,7 @@ def test_an_answer_is_one_good_call_with_its_facts(play, asynchronous):
         (make_endpoint, lambda c: c.sentence_similarity("hi", other_sentences=["ho"]), Reply(json=[0.9]), "ok"),
         (make_endpoint, lambda c: c.summarization("hi"), Reply(json=[{"summary_text": "hi"}]), "ok"),
         (make_endpoint, lambda c: c.text_to_speech("hi"), Reply(text="RIFF...."), "ok"),
+        (make_endpoint, lambda c: c.automatic_speech_recognition(b"RIFF...."), Reply(json={"text": "hi"}), "ok"),
         (make_endpoint, lambda c: c.text_classification("hi"), Reply(json=[[{"label": "x", "score": 0.9}]]), "ok"),
     ],
 )  # fmt: skip

@@ -31,6 +31,10 @@ def hub(asynchronous, **given):
     return getattr(sdk("huggingface_hub"), "AsyncInferenceClient" if asynchronous else "InferenceClient")(**given)
 
 
+def endpoint(asynchronous):
+    return hub(asynchronous, model=NOWHERE, token="k")
+
+
 def ollama(asynchronous):
     return getattr(sdk("ollama"), "AsyncClient" if asynchronous else "Client")(host=NOWHERE)
 
@@ -62,6 +66,33 @@ REFUSED = {
     "ollama: no messages": (lambda way: ollama(way).chat(model="m", messages=7), BAD),
     "ollama: a message without a role": (lambda way: ollama(way).chat(model="m", messages=[{"content": "hi"}]), BAD),
     "ollama: a tool that is none": (lambda way: ollama(way).chat(model="m", messages=HELLO, tools=[{"function": 7}]), BAD),
+    "huggingface_hub: a provider that there is not": (
+        lambda way: hub(way, provider="nobody", token="k").chat_completion(HELLO, model="m"), BAD),
+    "huggingface_hub: a task that the provider does not have": (
+        lambda way: hub(way, provider="groq", token="k").text_to_image("x", model="m"), BAD),
+    "huggingface_hub: no key for an image": (lambda way: hub(way, provider="together").text_to_image("x", model="m"), KEY),
+    "huggingface_hub: one language of two": (lambda way: endpoint(way).translation("x", src_lang="en"), BAD),
+    "huggingface_hub: nothing to choose from": (
+        lambda way: endpoint(way).zero_shot_image_classification(b"x", candidate_labels=["a"]), BAD),
+    "huggingface_hub: an image that is none": (
+        lambda way: endpoint(way).visual_question_answering(7, question="what?"), BAD),
+    "huggingface_hub: a recording that is not there": (
+        lambda way: endpoint(way).automatic_speech_recognition("/nowhere/a.flac"), BAD),
+    "huggingface_hub: a recording that is none": (lambda way: endpoint(way).automatic_speech_recognition(7), BAD),
+    "huggingface_hub: what JSON does not know": (lambda way: endpoint(way).text_to_image(object()), BAD),
+    "ollama: no model": (lambda way: ollama(way).chat(messages=HELLO), BAD),
+    "ollama: options that are none": (lambda way: ollama(way).chat(model="m", messages=HELLO, options=7), BAD),
+    "ollama: what JSON does not know": (lambda way: ollama(way).chat(model="m", messages=HELLO, options={"a": {1}}), BAD),
+    "ollama: an image of a message that is not there": (
+        lambda way: ollama(way).chat(model="m", messages=[{**HELLO[0], "images": ["/nowhere/a.png"]}]), BAD),
+    "ollama: an image of a message that is none": (
+        lambda way: ollama(way).chat(model="m", messages=[{**HELLO[0], "images": [7]}]), BAD),
+    "ollama: an image that is not there": (
+        lambda way: ollama(way).generate(model="m", prompt="x", images=["/nowhere/a.png"]), BAD),
+    "ollama: an image that is none": (lambda way: ollama(way).generate(model="m", prompt="x", images=[7]), BAD),
+    "ollama: a prompt that is none": (lambda way: ollama(way).generate(model="m", prompt=7), BAD),
+    "ollama: nothing to embed": (lambda way: ollama(way).embed(model="m", input=7), BAD),
+    "ollama: nothing to embed in the old way": (lambda way: ollama(way).embeddings(model="m", prompt=7), BAD),
     "mistralai: no messages": (lambda way: mistral(way)(model="m", messages=7), BAD),
     "mistralai: a role that it does not know": (lambda way: mistral(way)(model="m", messages=[{"role": "x"}]), BAD),
     "mistralai: no model": (lambda way: mistral(way)(model=7, messages=HELLO), BAD),
@@ -86,6 +117,33 @@ def test_a_call_that_is_refused_counts_once(observed, monkeypatch, name, asynchr
     assert observed.outcomes() == {"error": 1}
     ((error, point),) = observed.points("llm_errors_total")
     assert (f"{error['llm.error.class']}/{error['llm.error.reason']}", point.value) == (verdict, 1)
+
+
+NAMED = {
+    "huggingface_hub": (lambda: hub(False, provider="groq", token="k").text_to_image("x", model="m"), "text_to_image", "m"),
+    "huggingface_hub, at an address": (lambda: endpoint(False).translation("x", src_lang="en"), "translation", None),
+    "ollama, an argument": (lambda: ollama(False).embed(model="m", input=7), "embeddings", "m"),
+    "ollama, an image": (
+        lambda: ollama(False).generate(model="m", prompt="x", images=["a.png"]), "text_completion", "m"),
+    "ollama, a thing for an image": (lambda: ollama(False).generate(model="m", images=[7]), "text_completion", None),
+    "ollama, a thing in a message": (
+        lambda: ollama(False).chat(model="m", messages=[{**HELLO[0], "images": [7]}]), "chat", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_call_that_is_refused_has_its_operation_and_its_model_if_one_is_known(observed, name):
+    call, *wanted = NAMED[name]
+    with pytest.raises(Exception):
+        call()
+    ((labels, _),) = observed.points("llm_calls_total")
+    assert [labels["gen_ai.operation.name"], labels.get("gen_ai.request.model")] == wanted
+
+
+def test_what_is_no_model_call_is_none_if_it_is_refused_either(observed):
+    with pytest.raises(Exception, match="CreateRequest"):
+        ollama(False).create(model=7)
+    assert observed.outcomes() == {}
 
 
 MADE = {

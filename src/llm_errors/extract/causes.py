@@ -95,9 +95,9 @@ def is_raised_by_sdk(exc: BaseException) -> bool:
     return bool(dialect_of_package(_package(str(module))))
 
 
-def passed(exc: BaseException) -> frozenset[str]:
-    """The names of the functions that the exception has passed."""
-    return frozenset(frame.f_code.co_name for frame, _ in walk_tb(exc.__traceback__))
+def passed(exc: BaseException) -> tuple[str, ...]:
+    """The names of the functions that the exception has passed, outermost first."""
+    return tuple(frame.f_code.co_name for frame, _ in walk_tb(exc.__traceback__))
 
 
 def is_transport(qualified: tuple[str, ...]) -> bool:

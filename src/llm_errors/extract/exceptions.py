@@ -28,6 +28,8 @@ _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be c
 """Phrases in errors about too many credentials, or about other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
 """The text of openai's ValueError for an answer without embeddings. No other builtin error is about an answer."""
+_NO_JSON = "is not json serializable"
+"""The text of Python's TypeError for an argument that cannot be sent. The code that raises it belongs to no SDK."""
 _MISSING = "missing required arguments"
 _WITH_HEADER = ("retry_after_header",)
 _HTTP = range(300, 600)
@@ -270,6 +272,8 @@ def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
     conflict = any(words in said for words in _CONFLICT)
     if not conflict and any(word in said for word in _CREDENTIALS):
         return frozenset(("missing_credentials",))
+    if _NO_JSON in said and names[0] == "builtins.TypeError":
+        return frozenset(("refused_by_sdk",))
     if by_sdk and said.startswith(_NO_DATA):
         return frozenset(("empty",))
     if by_sdk and names[0] == "builtins.TypeError" and not said.startswith(_MISSING):

@@ -7,7 +7,7 @@ from llm_errors.call import CallInfo
 from llm_errors.extract import results
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument.adapters.fern import Fern
-from llm_errors.instrument.adapters.unusual import refusal
+from llm_errors.instrument.adapters.refusals import refusal
 from llm_errors.instrument.protocol import Target
 
 

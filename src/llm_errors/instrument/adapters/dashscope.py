@@ -7,7 +7,7 @@ from llm_errors.call import CallInfo
 from llm_errors.extract import causes, dashscope
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument.adapters.generators import lazy_when, lazy_when_async
-from llm_errors.instrument.adapters.unusual import refusal
+from llm_errors.instrument.adapters.refusals import refusal
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Function, Target

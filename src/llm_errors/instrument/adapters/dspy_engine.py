@@ -16,7 +16,7 @@ from llm_errors.instrument.adapters.dspy_events import Events, events, events_as
 from llm_errors.instrument.adapters.generators import stepping
 from llm_errors.instrument.adapters.methods import Method, Methods
 from llm_errors.instrument.adapters.received import Received
-from llm_errors.instrument.adapters.unusual import refusal
+from llm_errors.instrument.adapters.refusals import refusal
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import ACTIVE, Invocation
 from llm_errors.instrument.protocol import Kind, Target

@@ -13,7 +13,8 @@ from llm_errors.extract.answer import Answer, Chunks, Reader
 from llm_errors.extract.fields import field, parsed, text
 from llm_errors.extract.google import DIALECT, GenerateContentChunks
 from llm_errors.extract.google_jobs import OPERATION, state_of
-from llm_errors.instrument.adapters.unusual import poll, poll_async, refusal
+from llm_errors.instrument.adapters.refusals import refusal
+from llm_errors.instrument.adapters.unusual import poll, poll_async
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.protocol import Adapter, Kind, Target
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llm_errors.call import CallInfo
-from llm_errors.extract import results
+from llm_errors.extract import causes, results
 from llm_errors.extract.answer import Reader
 from llm_errors.extract.fields import field, text
 from llm_errors.extract.tgi import LinesReader, TextGenerationReader
 from llm_errors.instrument.adapters.generators import eager, eager_async
-from llm_errors.instrument.adapters.unusual import refusal
+from llm_errors.instrument.adapters.refusals import refusal, refusal_in, refusal_in_async
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Target
@@ -27,27 +27,53 @@ TASKS: dict[str, tuple[str, Reader]] = {
 """Task -> operation and reader. Any other task is an operation of the same name; its results have various shapes."""
 
 
+_REFUSE = (
+    *("document_question_answering", "text_generation", "translation", "visual_question_answering"),
+    "zero_shot_image_classification",
+)
+"""Public methods that check arguments themselves. Each is named after its task."""
+
+
+def _of(task: str) -> tuple[str, Reader]:
+    return TASKS.get(task) or (task.replace("-", "_") or "chat", _MEDIA)
+
+
+def _named(model: str) -> str | None:
+    return None if "://" in model else model
+
+
+_CLIENTS = (
+    ("huggingface_hub.inference._client", "InferenceClient", eager, refusal_in("_b64_encode")),
+    (
+        "huggingface_hub.inference._generated._async_client",
+        "AsyncInferenceClient",
+        eager_async,
+        refusal_in_async("_b64_encode"),
+    ),
+)
+
+
 class HuggingFace(Adapter):
     """The adapter of huggingface_hub's inference clients."""
 
     def targets(self) -> Iterator[Target]:
-        """The method that sends a request. The public methods convert its result into objects."""
-        yield Target("huggingface_hub.inference._client", "InferenceClient", "_inner_post", eager)
-        yield Target(
-            "huggingface_hub.inference._generated._async_client", "AsyncInferenceClient", "_inner_post", eager_async
-        )
+        """The method that sends a request, whose result public methods convert into objects, and what checks arguments."""
+        for module, client, sends, refuses in _CLIENTS:
+            yield Target(module, client, "_inner_post", sends)
+            yield Target(module, "", "get_provider_helper", refusal, optional=True)
+            for name in _REFUSE:
+                yield Target(module, client, name, refuses, optional=True)
         yield Target("huggingface_hub.inference._providers._common", "TaskProviderHelper", "prepare_request", refusal)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """The model of the request. It is unknown if the request has a URL in its place."""
         request = args[0] if args else kwargs.get("request_parameters")
-        task = text(field(request, "task"), 64)
-        operation, reader = TASKS.get(task) or (task.replace("-", "_") or "chat", _MEDIA)
+        operation, reader = _of(text(field(request, "task"), 64))
         model = text(field(field(request, "json"), "model"), 256) or text(field(request, "model"), 256)
         host, port = split_address(text(field(request, "url")))
         return self.info(
             operation=operation,
-            model=None if "://" in model else model,
+            model=_named(model),
             stream=bool(kwargs.get("stream")),
             provider=provider_of_host(host, port),
             address=host,
@@ -56,10 +82,15 @@ class HuggingFace(Adapter):
         )
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A call without a key, or for a model or a task that the provider does not have. The model is not known here."""
-        task = text(field(instance, "task"), 64)
-        operation, reader = TASKS.get(task) or (task.replace("-", "_") or "chat", _MEDIA)
-        return self.info(operation=operation, model=None, reader=reader)
+        """A call without a key, for a model or a task that the provider does not have, or with arguments that do not fit."""
+        task, model = field(instance, "task"), None
+        method = causes.passed(exc)[1]
+        if method in _REFUSE:
+            task = method.replace("_", "-")
+        elif task is None and len(given) > 1:  # the function that looks for the task
+            task, model = given[:2]
+        operation, reader = _of(text(task, 64))
+        return self.info(operation=operation, model=_named(text(model, 256)), reader=reader)
 
     def returned(self, call: Invocation, result: Any) -> None:
         """Judge the body of an answer. Media is only checked for an error if it is small."""

@@ -1,5 +1,6 @@
 """ollama: one method of a client sends every request. It returns an object, or a generator of the lines of a stream."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,11 +13,11 @@ from llm_errors.extract.fields import field, text
 from llm_errors.extract.ollama import DIALECT
 from llm_errors.instrument.adapters.generators import lazy, lazy_async
 from llm_errors.instrument.adapters.received import OfReceived, Received, judge
-from llm_errors.instrument.adapters.unreadable import names_of
-from llm_errors.instrument.adapters.unusual import refusal_of_steps
+from llm_errors.instrument.adapters.refusals import refusal, refusal_of_steps
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.invocation import Invocation
-from llm_errors.instrument.protocol import Adapter, Kind, Target
+from llm_errors.instrument.protocol import Adapter, Function, Kind, Target
+from llm_errors.instrument.wrappers import Edge
 
 _MODULE = "ollama._client"
 _VECTORS = InDialect(results.RESULTS, DIALECT)
@@ -35,8 +36,30 @@ _UNREADABLE = frozenset(("json.JSONDecodeError", "pydantic_core.ValidationError"
 """The exceptions that the SDK raises for a line that is not an answer."""
 
 
-_COPIES = frozenset(("_copy_messages", "_copy_tools"))
+_COPIES = ("_copy_messages", "_copy_tools")
 """Functions that check messages and tools, before there is a request."""
+_REQUESTS = {
+    "ChatRequest": "/api/chat",
+    "GenerateRequest": "/api/generate",
+    "EmbedRequest": "/api/embed",
+    "EmbeddingsRequest": "/api/embeddings",
+    "SystemOneRequest": "/v1/systemone",
+}
+"""Class of a request -> path. It checks the other arguments, and reads images when it is serialized."""
+
+
+_IMAGES = "_copy_images"
+
+
+def _refusal_of_images(edge: Edge, original: Function) -> Function:
+    """The wrapper of the function that checks images. Those of a chat are in messages, whose check is observed."""
+    observed = refusal_of_steps(edge, original)
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        caller = sys._getframe(1).f_code.co_name
+        return (observed if caller == "generate" else original)(*args, **kwargs)
+
+    return wrapper
 
 
 class Ollama(Adapter):
@@ -48,6 +71,10 @@ class Ollama(Adapter):
         yield Target(_MODULE, "AsyncClient", "_request", lazy_async)
         for function in _COPIES:
             yield Target(_MODULE, "", function, refusal_of_steps, optional=True)
+        yield Target(_MODULE, "", _IMAGES, _refusal_of_images, optional=True)
+        for request in _REQUESTS:
+            yield Target("ollama._types", request, "__init__", refusal, optional=True)
+            yield Target("ollama._types", request, "model_dump", refusal, optional=True)
         yield Target(_MODULE, "Client", "_request_raw", Kind.ATTEMPT, optional=True)
         yield Target(_MODULE, "AsyncClient", "_request_raw", Kind.ASYNC_ATTEMPT, optional=True)
 
@@ -68,8 +95,11 @@ class Ollama(Adapter):
         )
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A chat whose messages or tools are none. The model is not known here."""
-        return self.info(operation="chat", model=None, reader=results.OLLAMA)
+        """A request that cannot be made of its arguments. Of a chat whose messages or tools are none, no model is known."""
+        path = "/api/generate" if causes.passed(exc)[1] == _IMAGES else "/api/chat"
+        operation, reader = APIS[_REQUESTS.get(type(instance).__name__, path)]
+        model = field(instance, "model") or (given[0] if given else None)
+        return self.info(operation=operation, model=text(model, 256), reader=reader)
 
     def attempt_returned(self, call: Invocation, result: Any) -> None:
         """Keep the response until the SDK has created its object."""
@@ -86,9 +116,6 @@ class Ollama(Adapter):
         the status -1.
         """
         names = causes.names(exc)
-        if not _COPIES.isdisjoint(causes.passed(exc)):
-            facts = frozenset(("refused_by_sdk",))
-            return Evidence("thrown", DIALECT, call.info.provider, facts=facts, exceptions=(names_of(exc),))
         if "ollama.ResponseError" in names:
             behind = exc.__context__
             if behind is not None and field(behind, "response") is not None:

@@ -25,6 +25,7 @@ from llm_errors.extract.fields import field, number, parsed, text
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.instrument import jobs
 from llm_errors.instrument.adapters import native_span
+from llm_errors.instrument.adapters.refusals import refusal
 from llm_errors.instrument.adapters.stainless_paths import (
     BODIES,
     JOB_PATHS,
@@ -36,7 +37,7 @@ from llm_errors.instrument.adapters.stainless_paths import (
     expected_of,
 )
 from llm_errors.instrument.adapters.stainless_tap import Unread, follow, is_stream, listener, share_with_native_span
-from llm_errors.instrument.adapters.unusual import poll, poll_async, refresh, refresh_async, refusal
+from llm_errors.instrument.adapters.unusual import poll, poll_async, refresh, refresh_async
 from llm_errors.instrument.endpoints import address_of
 from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import NOTHING, RETURNED, Invocation

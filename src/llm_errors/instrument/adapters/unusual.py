@@ -1,6 +1,6 @@
 """Wrappers of functions that are not model calls but show the outcome of one.
 
-They refuse a call before the request, poll a background job, or repeat a request with a new token.
+They poll a background job, or repeat a request with a new token.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,6 @@ from llm_errors.safety import quietly
 
 _REFRESHED = "retried"
 """The argument that openai passes when it repeats a request with a new token, outside its retry loop."""
-
-
-@runtime_checkable
-class Refusing(Protocol):
-    """An adapter of an SDK that refuses some calls before it sends a request."""
-
-    def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """The call that was refused with this exception. `given` are the patched function's arguments except the object."""
-        ...
 
 
 @runtime_checkable
@@ -48,42 +39,6 @@ class Resuming(Protocol):
     def follow(self, call: Any, result: Any) -> None:
         """Read the chunks of the stream as they pass."""
         ...
-
-
-def _refused(edge: Edge, given: Sequence[Any], exc: BaseException) -> None:
-    adapter: Any = edge.adapter
-    first = given[0] if given else None
-    info = adapter.refused(first, exc, given[1:]) if isinstance(adapter, Refusing) else None
-    call = edge.late(info, perf_counter()) if info is not None else None
-    if call is not None:
-        call.failed(exc)
-        call.leave()
-
-
-def refusal(edge: Edge, original: Function) -> Function:
-    """The wrapper of a function that raises if the request is refused."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return original(*args, **kwargs)
-        except Exception as exc:
-            quietly("refused", None, _refused, edge, (*args, *kwargs.values()), exc)
-            raise
-
-    return wrapper
-
-
-def refusal_of_steps(edge: Edge, original: Function) -> Function:
-    """The same of a generator function."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            yield from original(*args, **kwargs)
-        except Exception as exc:
-            quietly("refused", None, _refused, edge, (*args, *kwargs.values()), exc)
-            raise
-
-    return wrapper
 
 
 def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
