@@ -1,6 +1,7 @@
 """llm-errors: classifies every failed LLM call.
 
-`classify` has no side effects and is cheap to import. OpenTelemetry is only imported if `LLMErrorsInstrumentor` is used.
+`classify` has no side effects and is cheap to import: what reads a failure is imported by the first failure. OpenTelemetry is
+only imported if `LLMErrorsInstrumentor` is used.
 """
 
 import importlib
@@ -8,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from llm_errors.call import CallInfo
 from llm_errors.classify import classify
-from llm_errors.evidence import Classification
 from llm_errors.taxonomy import HANDLING, ErrorClass, HandlingRule
 from llm_errors.version import __version__
 
 if TYPE_CHECKING:
     from llm_errors import recovery
+    from llm_errors.evidence import Classification
     from llm_errors.instrumentor import LLMErrorsInstrumentor
 
 __all__ = [
@@ -29,13 +30,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "LLMErrorsInstrumentor":
-        from llm_errors.instrumentor import LLMErrorsInstrumentor
+_LATER = {"Classification": "llm_errors.evidence", "LLMErrorsInstrumentor": "llm_errors.instrumentor"}
+"""Public names that are imported when they are first used, and their modules. `dataclasses` or OpenTelemetry is behind them."""
 
-        return LLMErrorsInstrumentor
+
+def __getattr__(name: str) -> Any:
     if name == "recovery":
         return importlib.import_module("llm_errors.recovery")
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

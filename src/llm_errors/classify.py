@@ -7,14 +7,12 @@ application starts without them.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from llm_errors.evidence import Classification, Evidence
-from llm_errors.taxonomy import ErrorClass
-
 if TYPE_CHECKING:
+    from llm_errors.evidence import Classification, Evidence
     from llm_errors.rules._rule import Index, Rule
 
 
-def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
+def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> "Classification | None":
     """Classify a failure. The result is None if it is not a failure.
 
     `failure` is an exception, an SDK's response object, or the response as a plain dict. `provider` is a value of
@@ -30,19 +28,22 @@ def classify(failure: Any, *, provider: str | None = None, partial_output: bool 
         return unreadable("thrown")
 
 
-def unreadable(channel: str) -> Classification:
+def unreadable(channel: str) -> "Classification":
     """The classification of a failure for which reading or classifying raised an exception."""
+    from llm_errors.evidence import Classification
+    from llm_errors.taxonomy import ErrorClass
+
     return Classification(ErrorClass.UNKNOWN, "other", channel, "exception", "common.unreadable")
 
 
 def decide(
-    evidence: Evidence,
+    evidence: "Evidence",
     *,
     own: "Index | None" = None,
     messages: bool = True,
     partial_output: bool = False,
     redaction: Callable[[str], str] | None = None,
-) -> Classification | None:
+) -> "Classification | None":
     """Classify by the matching rule with the highest precedence. Rules of the user come before the shipped rules.
 
     The result is None if a rule of the user marks the call as healthy. `messages` enables the rules that match the
@@ -57,7 +58,7 @@ def decide(
     )
 
 
-def considered(evidence: Evidence, *, own: "Index | None" = None, messages: bool = True) -> "list[Rule]":
+def considered(evidence: "Evidence", *, own: "Index | None" = None, messages: bool = True) -> "list[Rule]":
     """Every matching rule, in the order of precedence; the first one wins. `llm-errors explain` prints them."""
     from llm_errors import decision
 
@@ -66,4 +67,6 @@ def considered(evidence: Evidence, *, own: "Index | None" = None, messages: bool
 
 def prepare() -> None:
     """Import now what the first failure will need, so that the failure is not delayed."""
+    from llm_errors.evidence import Evidence
+
     decide(Evidence())

@@ -10,10 +10,9 @@ README tables, alert rules, dashboards and tests derive from this module. Standa
     └── review        UNKNOWN                                                 add rules for recurring patterns
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class ErrorClass(str, Enum):
@@ -58,8 +57,7 @@ class Availability(str, Enum):
     """Not counted: the user's input caused the failure."""
 
 
-@dataclass(frozen=True)
-class HandlingRule:
+class HandlingRule(NamedTuple):
     """How a class is displayed, alerted on and handled. Each class has exactly one rule.
 
     `retryable` is the default of the class. A reason can make it false (`FINAL_REASONS`), never true.

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+import llm_errors
 from llm_errors import providers
 from llm_errors.testing.provider import Reply
 from tests.promises.wire import APIS, CHAT, call, failure, until, whole
@@ -121,6 +122,14 @@ def test_instrumenting_imports_no_sdk():
     start = "from llm_errors import LLMErrorsInstrumentor; LLMErrorsInstrumentor().instrument(strict=True)\n"
     threads = "import threading; assert threading.active_count() == 1\n"
     assert run(sys.executable, "-c", start + threads + LOADED).strip() == "[]"
+
+
+def test_importing_the_package_imports_no_dataclasses_and_no_opentelemetry():
+    """`-S`: an installed distribution may import them at every start of Python."""
+    source = str(Path(llm_errors.__file__).parents[1])
+    start = f"import sys; sys.path.insert(0, {source!r}); import llm_errors\n"
+    heavy = "print([m for m in ('dataclasses', 'inspect', 'logging', 'opentelemetry') if m in sys.modules])"
+    assert run(sys.executable, "-S", "-c", start + heavy).strip() == "[]"
 
 
 def installed() -> bool:
