@@ -132,7 +132,7 @@ def test_a_python_block_runs_and_prints_what_its_comments_say(page: Path, number
 @each_page
 def test_yaml_is_valid(page: Path) -> None:
     yaml = pytest.importorskip("yaml")
-    assert all(yaml.safe_load(block) for block in blocks(page, "yaml"))
+    assert all(one for block in blocks(page, "yaml") for one in yaml.safe_load_all(block))
 
 
 def test_the_page_on_rules_lists_every_condition_dialect_and_fact() -> None:

@@ -4,6 +4,8 @@ The rules, the readers of exceptions and the redaction are imported by the first
 application starts without them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from llm_errors.rules._rule import Index, Rule
 
 
-def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> "Classification | None":
+def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
     """Classify a failure. The result is None if it is not a failure.
 
     `failure` is an exception, an SDK's response object, or the response as a plain dict. `provider` is a value of
@@ -28,7 +30,7 @@ def classify(failure: Any, *, provider: str | None = None, partial_output: bool 
         return unreadable("thrown")
 
 
-def unreadable(channel: str) -> "Classification":
+def unreadable(channel: str) -> Classification:
     """The classification of a failure for which reading or classifying raised an exception."""
     from llm_errors.evidence import Classification
     from llm_errors.taxonomy import ErrorClass
@@ -37,13 +39,13 @@ def unreadable(channel: str) -> "Classification":
 
 
 def decide(
-    evidence: "Evidence",
+    evidence: Evidence,
     *,
-    own: "Index | None" = None,
+    own: Index | None = None,
     messages: bool = True,
     partial_output: bool = False,
     redaction: Callable[[str], str] | None = None,
-) -> "Classification | None":
+) -> Classification | None:
     """Classify by the matching rule with the highest precedence. Rules of the user come before the shipped rules.
 
     The result is None if a rule of the user marks the call as healthy. `messages` enables the rules that match the
@@ -58,7 +60,7 @@ def decide(
     )
 
 
-def considered(evidence: "Evidence", *, own: "Index | None" = None, messages: bool = True) -> "list[Rule]":
+def considered(evidence: Evidence, *, own: Index | None = None, messages: bool = True) -> list[Rule]:
     """Every matching rule, in the order of precedence; the first one wins. `llm-errors explain` prints them."""
     from llm_errors import decision
 

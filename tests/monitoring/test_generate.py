@@ -381,8 +381,15 @@ def test_a_failing_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
 
 
-def test_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("version", "says"), [((3, 11), "pip install 'llm-errors[generate]'"), ((3, 10), "need Python 3.11 or newer")]
+)
+def test_without_the_sdk_of_grafana_it_says_what_to_do(
+    version: tuple[int, int],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     real = builtins.__import__
 
@@ -392,8 +399,9 @@ def test_without_the_extra_it_says_what_to_install(
         return real(name, *args, **more)
 
     monkeypatch.setattr(builtins, "__import__", without_sdk)
+    monkeypatch.setattr("sys.version_info", version)
     assert main(["generate", "--out", str(tmp_path)]) == 2
-    assert "pip install 'llm-errors[generate]'" in capsys.readouterr().err
+    assert says in capsys.readouterr().err
 
 
 README = "".join(

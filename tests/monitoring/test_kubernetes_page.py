@@ -29,7 +29,11 @@ from llm_errors.monitoring.kubernetes import applications, scraping, tiers
 from llm_errors.tools.cli import main
 
 PAGE = (REPOSITORY / "src/llm_errors/docs/kubernetes.md").read_text(encoding="utf-8")
-BLOCKS = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)]
+BLOCKS = [
+    one
+    for block in re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    for one in yaml.safe_load_all(block)
+]
 COMMANDS = [
     shlex.split(line[2:])
     for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -453,8 +457,8 @@ def test_a_route_of_the_readers_own_takes_all_alerts_of_a_namespace(folder: Path
     (command,) = [words for words in TEAMS if "--extra-label" in words]
     added = with_keys("patches", about="/spec/route/routes/0")
     first, *others = with_teams(folder, "namespace-route", command, added)["spec"]["route"]["routes"]
-    assert first["matchers"] == [{"name": "k8s_namespace_name", "matchType": "=", "value": "web"}]
-    assert first["receiver"] in {one["name"] for one in RECEIVERS}
+    assert {"name": "k8s_namespace_name", "matchType": "=", "value": "web"} in first["matchers"]
+    assert {first["receiver"], *(inner["receiver"] for inner in first["routes"])} <= {one["name"] for one in RECEIVERS}
     assert all(route["matchers"][0]["name"] == "view" for route in others)
     assert first["matchers"][0]["name"] == command[command.index("--extra-label") + 1]
 
@@ -492,6 +496,21 @@ def shipped_alerts() -> list[Resource]:
     """The shipped alerts."""
     groups = yaml.safe_load((FOLDER / "base/rules.yaml").read_text())["spec"]["groups"]
     return [rule for group in groups for rule in group["rules"] if "alert" in rule]
+
+
+def test_the_role_of_the_page_is_bound_in_the_namespace_to_the_account_of_prometheus(folder: Path) -> None:
+    role, binding = block("Role"), block("RoleBinding")
+    assert [refusal(role), refusal(binding)] == ["", ""]
+    built = layered(
+        folder,
+        "roles",
+        {"resources": ["rbac.yaml"]},
+        files={"rbac.yaml": {"apiVersion": "v1", "kind": "List", "items": [role, binding]}},
+    )
+    assert {named(built, kind, "prometheus-k8s")["metadata"]["namespace"] for kind in ("Role", "RoleBinding")} == {
+        "llm-errors"
+    }
+    assert named(built, "RoleBinding", "prometheus-k8s")["subjects"][0]["namespace"] == "monitoring"
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "NetworkPolicy"])

@@ -153,6 +153,14 @@ def test_merged_into_an_existing_configuration_other_alerts_go_where_they_went(
     assert routed(written(tmp_path, merged()), alertname="Disk", **labels) == receiver
 
 
+def test_alertmanager_remembers_a_notification_until_the_longest_repeat() -> None:
+    hours = {"h": 1, "d": 24}
+    repeats = {route.repeat_interval for route in (routing.root(Options()), *routing.routes(Options()))}
+    assert max(int(text[:-1]) * hours[text[-1]] for text in repeats) < int(routing.RETENTION.removesuffix("h"))
+    assert f"--data.retention={routing.RETENTION}" in (REPOSITORY / "collector-config/compose.yaml").read_text()
+    assert f"`--data.retention={routing.RETENTION}`" in (REPOSITORY / "dashboards/README.md").read_text()
+
+
 def plain(route: dict[str, Any]) -> dict[str, Any]:
     """A route of the operator's or of Grafana's as Alertmanager writes it."""
     names = {"groupBy": "group_by", "groupWait": "group_wait", "groupInterval": "group_interval"}

@@ -26,6 +26,11 @@ ALERTS: Final = "LLM.+"
 Matcher = tuple[str, str, str]
 """A label, one of Alertmanager's operators, and a value."""
 
+RETENTION: Final = "240h"
+"""How long Alertmanager must remember its notifications: longer than the longest `repeat_interval`. Its default is 120h, with
+which a weekly notification comes every five days.
+"""
+
 
 @dataclass(frozen=True)
 class Receiver:

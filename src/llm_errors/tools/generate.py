@@ -72,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
         text = f"cannot use {error.filename}: {error.strerror}; give a path that can be read and written"
     except ModuleNotFoundError as error:
         text = f"{error.name} is missing: pip install 'llm-errors[generate]' (--no-dashboards needs PyYAML only)"
+        if error.name == "grafana_foundation_sdk" and sys.version_info < (3, 11):
+            text = "the dashboards need Python 3.11 or newer; with this Python give --no-dashboards"
     print(f"llm-errors generate: {text}", file=sys.stderr)
     return 2
 

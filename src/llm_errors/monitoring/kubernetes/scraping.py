@@ -5,7 +5,7 @@ With these values Prometheus accepts OTLP, Alertmanager routes every alert, and 
 
 from typing import Any, Final
 
-from llm_errors.monitoring import provisioning
+from llm_errors.monitoring import provisioning, routing
 from llm_errors.monitoring.kubernetes import tiers, workloads
 from llm_errors.monitoring.kubernetes.kustomize import FOLDER_ANNOTATION
 from llm_errors.monitoring.kubernetes.workloads import Resource
@@ -50,7 +50,9 @@ def values(options: Options) -> Resource:
     blocked = {**loki, "name": "Loki trust and safety", "uid": f"{loki['uid']}-trust-and-safety"}
     return {
         "prometheus": {"prometheusSpec": prometheus(options)},
-        "alertmanager": {"alertmanagerSpec": {"alertmanagerConfigMatcherStrategy": {"type": "None"}}},
+        "alertmanager": {
+            "alertmanagerSpec": {"alertmanagerConfigMatcherStrategy": {"type": "None"}, "retention": routing.RETENTION}
+        },
         "grafana": {
             "sidecar": {
                 "dashboards": {
