@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 import pytest
 
+from llm_errors import classify
 from llm_errors.testing.provider import Reply
 
 HELLO = [{"role": "user", "content": "hi"}]
@@ -344,7 +345,17 @@ def broke_off(code):
     return {"type": "conversation.response.error", "code": code, "message": "it broke"}
 
 
+def missing(what, **more):
+    return Reply(404, json={"object": "error", "message": f"{what} not found", "type": "not_found_error", **more})
+
+
 BROKEN = [
+    ("mistral", "beta.conversations", "append", APPENDED, missing("Item"), "NOT_FOUND/resource"),
+    ("mistral", "beta.conversations", "append_stream", APPENDED, missing("Item"), "NOT_FOUND/resource"),
+    ("mistral", "beta.conversations", "restart", RESTARTED, Reply(404, json={"detail": "Not Found"}), "NOT_FOUND/resource"),
+    ("mistral", "beta.conversations", "append", APPENDED, missing("Model", code="1500"), "NOT_FOUND/model"),
+    ("mistral", "beta.conversations", "start", ASKED, missing("Item"), "NOT_FOUND/model"),
+    ("mistral", "agents", "complete", {"agent_id": "a", "messages": HELLO}, missing("Item"), "NOT_FOUND/resource"),
     ("mistral", "beta.conversations", "start", ASKED, Reply(json=conversed({**SAID, "content": ""})), "UNKNOWN/empty_response"),
     ("mistral", "beta.conversations", "start", ASKED, Reply(json=conversed({**CALLED, "arguments": "{"})), "TOOL_PROTOCOL/invalid_arguments"),
     ("mistral", "beta.conversations", "start", ASKED, Reply(401, json={"detail": "Unauthorized"}), "AUTH/invalid_key"),
@@ -368,6 +379,14 @@ BROKEN = [
 def test_a_failure_of_another_kind_of_call(play, sdk, resource, method, given, reply, verdict, asynchronous):
     seen = play(SDKS[sdk], asked_of(resource, method, given, asynchronous), reply, asynchronous)
     assert seen.verdict == verdict
+
+
+@pytest.mark.skipif(not _is_offered("mistral", "conversations"), reason="mistralai is not installed")
+def test_a_missing_conversation_is_no_missing_model_to_one_who_has_only_the_exception(play):
+    gone = missing("Conversation conv_1")
+    seen = play(SDKS["mistral"], asked_of("beta.conversations", "append", APPENDED, False), gone)
+    found = classify(seen.raised)
+    assert (found.error_class, found.reason) == ("NOT_FOUND", "resource")
 
 
 @pytest.mark.skipif(not _is_offered("mistral", "conversations"), reason="mistralai is not installed")

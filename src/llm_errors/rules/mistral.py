@@ -7,7 +7,7 @@ from typing import Final
 
 from llm_errors.rules import openai
 from llm_errors.rules._dialect import Dialect
-from llm_errors.rules._rule import words
+from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
 _DIALECT = Dialect("mistral")
@@ -17,12 +17,16 @@ CODES: Final = (
     _code("rate", E.RATE_LIMITED, "requests", "1300"),
     _code("overloaded", E.SERVER, "overloaded", "3505"),
     _code("model", E.NOT_FOUND, "model", "1500", status=frozenset({400, 404})),
+    # A request about a conversation or an agent names no model.
+    Rule("mistral.resource", E.NOT_FOUND, "resource", dialects=_DIALECT.only, status=frozenset({404}),
+         facts=words("names_no_model"), weight=2),
     _code("history", E.BAD_REQUEST, "malformed_history", "3230", status=frozenset({400})),
     _code("request", E.BAD_REQUEST, "invalid_parameter", "3051", status=frozenset({400})),
-)
+)  # fmt: skip
 TEXTS: Final = (
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 422}),
           "too large for model with", "maximum context length"),
+    _says("resource", E.NOT_FOUND, "resource", frozenset({404}), "conversation"),
     _says("history", E.BAD_REQUEST, "malformed_history", frozenset({400, 422}),
           "expected last role", "unexpected role", "not the same number of function calls and responses"),
     _says("overloaded", E.SERVER, "overloaded", frozenset({429}), "service tier capacity exceeded"),

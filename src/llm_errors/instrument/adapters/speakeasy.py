@@ -6,6 +6,7 @@ A method of a resource class sends the request and raises the typed error. A ret
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -103,6 +104,9 @@ class Speakeasy(Adapter):
         if _is_of_request(exc):
             facts = frozenset(("refused_by_sdk",))
             return Evidence("thrown", self.row.dialect, call.info.provider, facts=facts, exceptions=(names_of(exc),))
+        if call.kwargs and not call.kwargs.get("model"):
+            found = exceptions.read(exc, self.row.dialect, call.info.provider, call.ambient)
+            return replace(found, facts=found.facts | {"names_no_model"})
         return unreadable(call, exc) if call.info.stream else None
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
