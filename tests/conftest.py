@@ -87,7 +87,7 @@ LACKS: dict[str, tuple[str, ...]] = {
     "adk": _not_in("adk"),
     "frameworks": ("instructor", "crewai", "strands", "llama_index"),
     "frameworks-openai2": (
-        *("agents", "claude_agent_sdk", "langchain_openai", "pydantic_ai", "smolagents", "haystack", "agno"),
+        *("agents", "claude_agent_sdk", "langchain", "pydantic_ai", "smolagents", "haystack", "agno"),
         *("autogen_agentchat", "semantic_kernel", "dspy", "litellm"),
     ),
     "litellm": (),

@@ -123,6 +123,30 @@ def test_the_verdict_is_on_adk_s_own_span_and_on_no_other() -> None:
     ]
 
 
+BESIDE_A_PEER = SPANS.replace(
+    "from llm_errors import",
+    "from openinference.instrumentation.google_adk import GoogleADKInstrumentor\n"
+    "GoogleADKInstrumentor().instrument(tracer_provider=telemetry.tracer_provider)\n"
+    "from llm_errors import",
+).replace("strict=True", "meter_provider=telemetry.meter_provider, strict=True")
+"""OpenInference's instrumentation makes ADK's span of the agent the one of its model calls."""
+BESIDE_A_PEER += """
+print(json.dumps([telemetry.outcomes(), telemetry.errors()]))
+print(json.dumps(sum(s.instrumentation_scope.name == "llm_errors" for s in telemetry.spans())))
+"""
+
+
+def test_beside_openinference_the_counts_are_the_same_and_the_class_is_on_its_span() -> None:
+    done = subprocess.run([sys.executable, "-c", BESIDE_A_PEER], capture_output=True, text=True, check=True)
+    spans, counts, ours = (json.loads(line) for line in done.stdout.splitlines()[-3:])
+    assert spans == [
+        ["gcp.vertex.agent", "invoke_agent helper", "OUTPUT_BLOCKED"],
+        ["gcp.vertex.agent", "invoke_agent helper", "CALL_BUDGET"],
+    ]
+    assert counts == [{"ok": 1, "error": 2}, {"OUTPUT_BLOCKED": 1, "CALL_BUDGET": 1}]
+    assert ours == 0
+
+
 RECOVERED = """
 import asyncio, json
 from opentelemetry import trace

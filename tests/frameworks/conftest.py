@@ -9,6 +9,7 @@ import pytest
 
 os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "false"  # peers read the tracing of the framework
 os.environ.pop("OPENAI_API_KEY", None)
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 LEFT_OPEN = ("ignore:unclosed:ResourceWarning", "ignore:.*(socket|Transport):pytest.PytestUnraisableExceptionWarning")
 """Frameworks leave clients to the garbage collector."""

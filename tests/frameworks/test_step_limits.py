@@ -5,36 +5,31 @@ from typing import Any
 import pytest
 
 from llm_errors.testing import replies
-from llm_errors.testing.provider import Reply
+from tests.frameworks.agents import (
+    agno_agent,
+    alone,
+    counted,
+    crew,
+    done,
+    dspy_model,
+    dspy_step,
+    haystack_agent,
+    in_a_workflow,
+    kernel_answer,
+    llama_agent,
+    of_haystack,
+    of_haystack_async,
+    ping,
+    smolagent,
+    strand,
+    team,
+)
 from tests.frameworks.wire import ANSWER, BUSY, DOWN, MODEL, STREAM, counts, expected, streamed_tool_call, tool_call
 
 LABELS = ("gen_ai.provider.name", "gen_ai.request.model", "gen_ai.operation.name")
 
 
-def counted(reply: Reply) -> Reply:
-    """The same with the tokens that some frameworks insist on."""
-    return Reply(json={**reply.json, "usage": {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}})
-
-
-def ping() -> str:
-    """Answer."""
-    return "pong"
-
-
-async def done(outcome: Any) -> Any:
-    """An outcome, of a coroutine or not."""
-    return await outcome if hasattr(outcome, "__await__") else outcome
-
-
 # --- smolagents ---
-
-
-def smolagent(url: str, steps: int) -> Any:
-    smolagents = pytest.importorskip("smolagents")
-    model = smolagents.OpenAIModel(
-        MODEL, api_base=f"{url}/v1", api_key="k", client_kwargs={"max_retries": 0}, retry=False
-    )
-    return smolagents.ToolCallingAgent(tools=[smolagents.tool(ping)], model=model, max_steps=steps, verbosity_level=0)
 
 
 def test_smolagents_that_finishes_reaches_no_limit(observed, provider):
@@ -58,30 +53,6 @@ def test_what_the_sdk_raises_below_smolagents_is_counted_once(observed, provider
 
 
 # --- haystack ---
-
-
-def haystack_agent(url: str, steps: int) -> Any:
-    pytest.importorskip("haystack")
-    from haystack.components.agents import Agent
-    from haystack.components.generators.chat import OpenAIChatGenerator
-    from haystack.tools import Tool
-    from haystack.utils import Secret
-
-    model = OpenAIChatGenerator(model=MODEL, api_base_url=f"{url}/v1", api_key=Secret.from_token("k"), max_retries=0)
-    tool = Tool("ping", "Answer.", {"type": "object", "properties": {}}, ping)
-    return Agent(chat_generator=model, tools=[tool], max_agent_steps=steps)
-
-
-def of_haystack(agent: Any) -> Any:
-    from haystack.dataclasses import ChatMessage
-
-    return agent.run(messages=[ChatMessage.from_user("hi")])
-
-
-def of_haystack_async(agent: Any) -> Any:
-    from haystack.dataclasses import ChatMessage
-
-    return agent.run_async(messages=[ChatMessage.from_user("hi")])
 
 
 @pytest.mark.parametrize("go", [of_haystack, of_haystack_async])
@@ -114,19 +85,13 @@ def test_the_runs_of_a_haystack_component_are_counted_once(observed):
     loop.connect("again.again", "merge")
     with pytest.raises(haystack.core.errors.PipelineMaxComponentRuns):
         loop.run({"merge": {"value": 1}})
+    haystack.component.registry.pop(
+        f"{Again.__module__}.{Again.__name__}"
+    )  # where instrumentations look for components
     assert counts(observed) == expected(runs=1, CALL_BUDGET__max_turns=1)
 
 
 # --- agno ---
-
-
-def agno_agent(url: str, **options: Any) -> Any:
-    pytest.importorskip("agno")
-    from agno.agent import Agent
-    from agno.models.openai import OpenAIChat
-
-    model = OpenAIChat(id=MODEL, base_url=f"{url}/v1", api_key="k", max_retries=0)
-    return Agent(model=model, tools=[ping], telemetry=False, **options)
 
 
 @pytest.mark.parametrize("way", ["run", "arun"])
@@ -142,25 +107,6 @@ def test_agno_within_its_limit_reaches_none(observed, provider):
 
 
 # --- autogen ---
-
-
-def team(url: str, **options: Any) -> Any:
-    pytest.importorskip("autogen_agentchat")
-    from autogen_agentchat.agents import AssistantAgent
-    from autogen_agentchat.teams import RoundRobinGroupChat
-    from autogen_ext.models.openai import OpenAIChatCompletionClient
-
-    info = {
-        "vision": False,
-        "function_calling": True,
-        "json_output": True,
-        "family": "unknown",
-        "structured_output": True,
-    }
-    model = OpenAIChatCompletionClient(
-        model=MODEL, base_url=f"{url}/v1", api_key="k", max_retries=0, timeout=120.0, model_info=info
-    )
-    return RoundRobinGroupChat([AssistantAgent("helper", model_client=model)], **options)
 
 
 async def test_the_turns_of_autogen_are_counted_once(observed, provider):
@@ -188,32 +134,6 @@ async def test_another_end_of_an_autogen_team_is_no_limit(observed, provider):
 # --- semantic-kernel ---
 
 
-async def kernel_answer(url: str, attempts: int) -> Any:
-    pytest.importorskip("semantic_kernel")
-    from openai import AsyncOpenAI
-    from semantic_kernel import Kernel
-    from semantic_kernel.connectors.ai.function_choice_behavior import FunctionChoiceBehavior
-    from semantic_kernel.connectors.ai.open_ai import OpenAIChatCompletion, OpenAIChatPromptExecutionSettings
-    from semantic_kernel.contents import ChatHistory
-    from semantic_kernel.functions import kernel_function
-
-    class Tools:
-        @kernel_function(name="ping")
-        def ping(self) -> str:
-            """Answer."""
-            return "pong"
-
-    kernel = Kernel()
-    kernel.add_plugin(Tools(), "tools")
-    service = OpenAIChatCompletion(MODEL, async_client=AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0))
-    behaviour = FunctionChoiceBehavior.Auto()
-    behaviour.maximum_auto_invoke_attempts = attempts
-    settings = OpenAIChatPromptExecutionSettings(function_choice_behavior=behaviour)
-    history = ChatHistory()
-    history.add_user_message("hi")
-    return await service.get_chat_message_contents(history, settings, kernel=kernel)
-
-
 async def test_the_automatic_calls_of_semantic_kernel_are_counted_once(observed, provider):
     await kernel_answer(provider([tool_call("tools-ping"), tool_call("tools-ping"), ANSWER]).url, 2)
     assert counts(observed) == expected(ok=3, runs=1, CALL_BUDGET__max_turns=1)
@@ -227,16 +147,6 @@ async def test_semantic_kernel_within_its_limit_reaches_none(observed, provider)
 # --- crewai ---
 
 
-def crew(url: str, limit: int) -> Any:
-    crewai = pytest.importorskip("crewai")
-    from crewai.tools import tool
-
-    model = crewai.LLM(model=f"openai/{MODEL}", base_url=f"{url}/v1", api_key="k", max_retries=0)
-    helper = crewai.Agent(role="r", goal="g", backstory="b", llm=model, tools=[tool("ping")(ping)], max_iter=limit)
-    task = crewai.Task(description="hi", expected_output="a word", agent=helper)
-    return crewai.Crew(agents=[helper], tasks=[task], verbose=False)
-
-
 def test_the_iterations_of_crewai_are_counted_once(observed, provider, monkeypatch):
     monkeypatch.setenv("CREWAI_DISABLE_TELEMETRY", "true")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "false")
@@ -247,14 +157,6 @@ def test_the_iterations_of_crewai_are_counted_once(observed, provider, monkeypat
 
 
 # --- strands ---
-
-
-def strand(url: str) -> Any:
-    strands = pytest.importorskip("strands")
-    from strands.models.openai import OpenAIModel
-
-    model = OpenAIModel(client_args={"base_url": f"{url}/v1", "api_key": "k", "max_retries": 0}, model_id=MODEL)
-    return strands.Agent(model=model, tools=[strands.tool(ping)], callback_handler=None)
 
 
 async def test_the_turns_of_strands_are_counted_once(observed, provider):
@@ -279,29 +181,6 @@ async def test_structured_output_that_strands_never_gets_is_one_error_of_the_las
 
 
 # --- llama-index ---
-
-
-def llama(url: str, **options: Any) -> Any:
-    module = pytest.importorskip("llama_index.llms.openai")
-    return module.OpenAI(model="gpt-4o-mini", api_base=f"{url}/v1", api_key="k", max_retries=0, timeout=120, **options)
-
-
-def llama_agent(url: str, kind: str = "FunctionAgent", **options: Any) -> Any:
-    pytest.importorskip("llama_index.llms.openai")
-    from llama_index.core.agent import workflow
-
-    return getattr(workflow, kind)(tools=[ping], llm=llama(url), streaming=False, **options)
-
-
-def alone(url: str, **options: Any) -> Any:
-    return llama_agent(url, **options)
-
-
-def in_a_workflow(url: str, **options: Any) -> Any:
-    one = llama_agent(url)
-    from llama_index.core.agent.workflow import AgentWorkflow
-
-    return AgentWorkflow([one], **options)
 
 
 each_workflow = pytest.mark.parametrize("make", [alone, in_a_workflow])
@@ -344,18 +223,6 @@ async def test_what_the_sdk_raises_below_llama_index_is_counted_once(observed, p
 # --- dspy ---
 
 
-@pytest.fixture
-def lm(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A model of dspy over litellm, or over dspy's own HTTP client."""
-    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    dspy = pytest.importorskip("dspy")
-
-    def make(url: str, engine: str = "litellm") -> Any:
-        return dspy.LM(f"openai/{MODEL}", api_base=f"{url}/v1", api_key="k", num_retries=0, cache=False, engine=engine)
-
-    return make
-
-
 def predict(model: Any, signature: str) -> Any:
     """What dspy returned or raised."""
     import dspy
@@ -368,25 +235,22 @@ def predict(model: Any, signature: str) -> Any:
 
 
 @pytest.mark.parametrize("engine", ["litellm", "lm15"])
-def test_an_answer_that_dspy_cannot_parse_is_one_error_of_the_last_call(observed, provider, lm, engine):
-    raised = predict(lm(provider([ANSWER]).url, engine), "question -> total: int")
+def test_an_answer_that_dspy_cannot_parse_is_one_error_of_the_last_call(observed, provider, engine):
+    raised = predict(dspy_model(provider([ANSWER]).url, engine), "question -> total: int")
     assert type(raised).__name__ == "AdapterParseError"
     calls = observed.outcomes()["ok"]
     assert counts(observed) == expected(ok=calls, TOOL_PROTOCOL__schema_mismatch=1)
 
 
-def test_what_the_sdk_raises_below_dspy_is_counted_once(observed, provider, lm):
-    predict(lm(provider([DOWN]).url), "question -> answer")
+def test_what_the_sdk_raises_below_dspy_is_counted_once(observed, provider):
+    predict(dspy_model(provider([DOWN]).url), "question -> answer")
     assert counts(observed) == expected(failed=1, SERVER__overloaded=1)
 
 
-def test_the_iterations_of_dspy_are_counted_once(observed, provider, lm):
+def test_the_iterations_of_dspy_are_counted_once(observed, provider):
+    model = dspy_model(provider([dspy_step()]).url)
     import dspy
 
-    step = Reply(json={**ANSWER.json})
-    said = "[[ ## next_thought ## ]]\nx\n[[ ## next_tool_name ## ]]\nping\n[[ ## next_tool_args ## ]]\n{}\n"
-    said += "[[ ## reasoning ## ]]\nx\n[[ ## answer ## ]]\ny\n[[ ## completed ## ]]"
-    step.json["choices"] = [{**step.json["choices"][0], "message": {"role": "assistant", "content": said}}]
-    with dspy.context(lm=lm(provider([step]).url)):
+    with dspy.context(lm=model):
         dspy.ReAct("question -> answer", tools=[ping], max_iters=2)(question="hi")
     assert counts(observed) == expected(ok=3, runs=1, CALL_BUDGET__max_turns=1)

@@ -40,8 +40,15 @@ _LATE = (
 )  # fmt: skip
 """Instrumentations that set the attributes of a model call only when they end its span: the beginning of their scope, and the
 names of these spans."""
-_LAZY = {"llama-index-core": "llama_index."}
-"""Frameworks that send the request of a stream with its first chunk: the distribution, and the beginning of their modules."""
+_LATE_AGENTS = (
+    ("openinference.instrumentation.llama_index", re.compile(r"\w*(?:Agent|Workflow)\.\w+$")),
+    ("openinference.instrumentation.haystack", re.compile(r"(?:Agent|\w*Pipeline)\.run\w*$")),
+)
+"""The same for the run of an agent, or a step of it."""
+_LAZY = ("llama-index-core", "llama_index.")
+"""A framework that sends the request of a stream with its first chunk: the distribution, and the beginning of its modules."""
+_CALLED_BACK = ("langchain-core", "langchain_core.language_models.")
+"""A framework that calls peers back, which therefore may not make their spans current: the same, for its model calls."""
 _FRAMES = 48
 """The maximum number of stack frames that are searched."""
 _REQUEST_TYPE = "llm.request.type"
@@ -78,7 +85,7 @@ def is_inference(span: Span, own_operation: str = "") -> bool:
         return operation in MODEL_OPERATIONS or operation == own_operation
     if attributes.get(_OPENINFERENCE_KIND) == "LLM" or attributes.get(_REQUEST_TYPE) in MODEL_OPERATIONS:
         return True
-    return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span) or _tells_late(scope, span)
+    return scope.startswith(INFERENCE_SCOPES) or _is_openlit(scope, span) or _tells_late(scope, span, _LATE)
 
 
 def is_of_a_call(span: Span) -> bool:
@@ -89,10 +96,12 @@ def is_of_a_call(span: Span) -> bool:
 def is_agent(span: Span) -> bool:
     """Whether a recording span represents the run of an agent or a chain around model calls."""
     attributes = getattr(span, "attributes", None) if span.is_recording() else None
-    if not attributes or _scope(span) == semconv.SCOPE:
+    scope = _scope(span)
+    if attributes is None or scope == semconv.SCOPE:
         return False
-    operation = attributes.get(semconv.OPERATION)
-    return operation in AGENT_OPERATIONS or any(attributes.get(k) in v for k, v in _AGENT_KINDS.items())
+    if attributes.get(semconv.OPERATION) in AGENT_OPERATIONS:
+        return True
+    return any(attributes.get(k) in v for k, v in _AGENT_KINDS.items()) or _tells_late(scope, span, _LATE_AGENTS)
 
 
 def is_sampled_out(span: Span) -> bool:
@@ -117,15 +126,20 @@ def _is_openlit(scope: str, span: Any) -> bool:
     return scope.startswith("openlit") and name.partition(" ")[0] in MODEL_OPERATIONS
 
 
-def _tells_late(scope: str, span: Span) -> bool:
-    """Whether the name of a framework's span shows that it represents a model call."""
-    names = next((names for start, names in _LATE if scope.startswith(start)), None)
+def _tells_late(scope: str, span: Span, late: tuple[tuple[str, re.Pattern[str]], ...]) -> bool:
+    """Whether the name of a framework's span shows what the span represents."""
+    names = next((names for start, names in late if scope.startswith(start)), None)
     return names is not None and names.match(getattr(span, "name", "") or "") is not None
 
 
-def is_lazy_stream() -> bool:
-    """Whether a framework sends the request of a stream after its span, created by a peer, has stopped being current."""
-    return any(active(distribution)[0] and _is_called_from(package) for distribution, package in _LAZY.items())
+def is_within_framework(stream: bool) -> bool:
+    """Whether a framework makes the call for which a peer creates a span that is not current, or no longer."""
+    return (stream and _is_of_peer(*_LAZY)) or _is_of_peer(*_CALLED_BACK)
+
+
+def _is_of_peer(distribution: str, package: str) -> bool:
+    """Whether the call is made from a package, and a peer is active for its distribution."""
+    return package.partition(".")[0] in sys.modules and active(distribution)[0] and _is_called_from(package)
 
 
 def _is_called_from(package: str) -> bool:

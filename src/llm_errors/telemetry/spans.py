@@ -123,7 +123,7 @@ def _peer(info: CallInfo) -> tuple[bool, bool]:
     if info.around:
         outer, outer_duration = peers.active(info.around)
         found, duration = found or outer, duration or outer_duration
-    return found or (info.stream and peers.is_lazy_stream()), duration
+    return found or peers.is_within_framework(info.stream), duration
 
 
 def _is_suppressed(context: Context) -> bool:

@@ -176,8 +176,10 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
     "haystack": (
         _row("haystack.core.pipeline.pipeline:Pipeline.run", run, "PipelineMaxComponentRuns"),
         _row("haystack.core.pipeline.pipeline:Pipeline.run_async_generator", async_steps, "PipelineMaxComponentRuns"),
-        _row("haystack.components.agents.agent:Agent.run", run, in_band=_steps_of_haystack),
-        _row("haystack.components.agents.agent:Agent.run_async", async_run, in_band=_steps_of_haystack),
+        _row("haystack.components.agents.agent:Agent.run", run),
+        _row("haystack.components.agents.agent:Agent.run_async", async_run),
+        # What a run returns is made in it, where the agent's span, of another instrumentation, is current.
+        _row("haystack.components.agents.agent:_public_outputs", check, in_band=_steps_of_haystack),
     ),
     "agno": (
         _row("agno.models.base:Model.response", run),
