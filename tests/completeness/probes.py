@@ -8,7 +8,7 @@ from typing import Any
 from llm_errors import classify
 from llm_errors.classify import decide
 from llm_errors.evidence import Classification, Evidence
-from llm_errors.extract import results
+from llm_errors.extract import orq, results, vellum
 from llm_errors.extract.answer import Answer, InDialect, Reader
 from llm_errors.extract.letta import LETTA
 from llm_errors.extract.tasks import TASKS
@@ -106,6 +106,13 @@ prediction = _answer(REPLICATE, lambda v: {"id": "p", "status": v})
 task = _answer(TASKS, lambda v: {"id": "t", "status": v})
 reka = _answer(REKA, lambda v: {"responses": [{"finish_reason": v, "message": {"role": "assistant", "content": "hi"}}]})
 twelvelabs = _answer(TWELVELABS, lambda v: {"data": "hi", "finish_reason": v})
+agent_task = _answer(orq.AGENT, lambda v: {"id": "t", "kind": "task", "status": {"state": v}})
+orq_finish = _answer(orq.AGENT, lambda v: {"output": [{"parts": [{"kind": "text", "text": "hi"}]}], "finish_reason": v})
+vellum_code = _answer(vellum.PROMPT, lambda v: {"state": "REJECTED", "error": {"code": v, "message": "m"}})
+vellum_finish = _answer(
+    vellum.PROMPT,
+    lambda v: {"state": "FULFILLED", "outputs": [{"type": "STRING", "value": "hi"}], "meta": {"finish_reason": v}},
+)
 agent_stop = _answer(LETTA, lambda v: {"messages": [], "stop_reason": {"stop_reason": v}})
 agent_run = _answer(LETTA, lambda v: {"id": "r", "agent_id": "a", "status": "failed", "stop_reason": v})
 converse = _answer(

@@ -120,6 +120,12 @@ _OWN = (
         ),
     ),
     Vocabulary(
+        "orq-ai-sdk",
+        ("orq_ai_sdk.models.*",),
+        ("orq_ai_sdk.models.*",),
+        ((r"^RunAgentTaskStatus\.state$", probes.agent_task), (_REASONS, probes.orq_finish)),
+    ),
+    Vocabulary(
         "cohere",
         ("cohere.errors", "cohere.core", "cohere"),
         ("cohere.types.*", "cohere.v2.types.*"),
@@ -181,12 +187,25 @@ _LONG_TAIL = (
         (r"^LettaStopReason\.stop_reason$|^(StopReason|InternalMessage|Step|Job)\.stop_reason$", probes.agent_stop),
         (r"^Run\.stop_reason$", probes.agent_run),
     ),
+    _stainless("parallel-web", "parallel", (r"^TaskRun\.status$", probes.task)),
     Vocabulary("reka-api", ("reka.errors.*", "reka.core.*"), declared=enumerations.reasons_of_reka),
     Vocabulary(
         "sarvamai",
         ("sarvamai.errors.*", "sarvamai.core.*"),
         ("sarvamai.types.*",),
         ((r"^ErrorDetails\.code$", probes.code("openai")), _CHAT),
+    ),
+    Vocabulary(
+        "vellum-ai",
+        ("vellum.client.errors.*", "vellum.client.core.*"),
+        ("vellum.client.types.*",),
+        (
+            (
+                r"^(VellumError|VellumSdkError|WorkflowEventError|NodeExecution\w*|SdkVellumError)\.code$",
+                probes.vellum_code,
+            ),
+            (_REASONS, probes.vellum_finish),
+        ),
     ),
     Vocabulary("elevenlabs", ("elevenlabs.errors.*", "elevenlabs.core.*")),
     Vocabulary("deepgram-sdk", ("deepgram.errors.*", "deepgram.core.*")),
@@ -207,6 +226,12 @@ _LONG_TAIL = (
     ),
     Vocabulary("ai21", ("ai21.errors",)),
     Vocabulary("voyageai", ("voyageai.error",)),
+    Vocabulary("gigachat", ("gigachat.exceptions",), beside={"GigaChatException": _ROOT}),
+    Vocabulary(
+        "fish-audio-sdk",
+        ("fishaudio.exceptions",),
+        beside={"FishAudioError": _ROOT},
+    ),
     Vocabulary("dashscope", ("dashscope.common.error",), beside={"DashScopeException": _ROOT}),
     Vocabulary("ibm-watsonx-ai", ("ibm_watsonx_ai.wml_client_error",), beside={"WMLClientError": _ROOT}),
     Vocabulary(

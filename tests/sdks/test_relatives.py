@@ -9,7 +9,7 @@ from llm_errors import providers
 from llm_errors.testing.provider import Reply
 
 MESSAGES = [{"role": "user", "content": "hi"}]
-OTHER_SHAPES = ("llama-api", "llama-stack", "zeroentropy", "cartesia", "runwayml", "letta")
+OTHER_SHAPES = ("llama-api", "llama-stack", "zeroentropy", "cartesia", "runwayml", "letta", "parallel")
 """SDKs of the family whose answers are not openai's."""
 SDKS = {
     row.name: (row.package, row.clients[0].name, row.provider)

@@ -186,6 +186,12 @@ RUNWAY: Final = (
     _raised("runwayml", "failed", E.SERVER, "model_error", "TaskFailedError WorkflowInvocationFailedError"),
     _raised("runwayml", "timeout", E.TIMEOUT, "other", "TaskTimeoutError WorkflowInvocationTimeoutError"),
 )
+GIGACHAT: Final = (_raised("gigachat", "model", E.BAD_REQUEST, "invalid_parameter", "ModelNotSpecifiedError"),)
+FISH_AUDIO: Final = (
+    _raised("fishaudio", "socket", E.TRANSPORT, "disconnected", "WebSocketError"),
+    _raised("fishaudio", "package", E.BAD_REQUEST, "failed_precondition", "DependencyError"),
+    _raised("fishaudio", "parameter", E.BAD_REQUEST, "invalid_parameter", "ValidationError"),
+)
 
 ROWS: Final = (
     *VOYAGE,
@@ -201,4 +207,6 @@ ROWS: Final = (
     *AZURE,
     *CARTESIA,
     *RUNWAY,
+    *GIGACHAT,
+    *FISH_AUDIO,
 )

@@ -1,5 +1,5 @@
-"""SDKs of the Fern family: chats of reka and sarvam, speech and transcripts of elevenlabs, deepgram, hume and sarvam, and videos
-that twelvelabs reads."""
+"""SDKs of the Fern family: chats of reka and sarvam, speech and transcripts of elevenlabs, deepgram, hume and sarvam, videos
+that twelvelabs reads, and prompts and workflows of vellum."""
 
 import json
 
@@ -35,6 +35,7 @@ def maker(sdk):
         "deepgram": ("deepgram", "DeepgramClient", {"api_key": "k"}),
         "hume": ("hume", "HumeClient", {"api_key": "k"}),
         "twelvelabs": ("twelvelabs", "TwelveLabs", {"api_key": "k"}),
+        "vellum": ("vellum", "Vellum", {"api_key": "k"}),
     }[sdk]
     module = pytest.importorskip(package)
 
@@ -47,6 +48,9 @@ def maker(sdk):
         if sdk == "deepgram":
             kind = pytest.importorskip("deepgram.environment").DeepgramClientEnvironment
             where = {"environment": kind(base=url, production=url, agent=url, agent_rest=url)}
+        if sdk == "vellum":
+            kind = pytest.importorskip("vellum.client").VellumEnvironment
+            where = {"environment": kind(default=url, predict=url, documents=url)}
         return Opened(
             getattr(module, ("Async" if asynchronous else "") + name)(**where, **keyed, httpx_client=http), http
         )
@@ -122,6 +126,45 @@ def twelve_streams(o):
     return o.client.analyze_stream(video=VIDEO, prompt="hi", model_name="m")
 
 
+def vellum_prompt(o, **more):
+    return o.client.execute_prompt(inputs=[], prompt_deployment_name="m", **more)
+
+
+def vellum_stream(o):
+    return o.client.execute_prompt_stream(inputs=[], prompt_deployment_name="m")
+
+
+def _adhoc(o):
+    kind = pytest.importorskip("vellum").PromptParameters
+    return {
+        "ml_model": "m",
+        "input_values": [],
+        "input_variables": [],
+        "blocks": [],
+        "parameters": kind(custom_parameters={}),
+    }
+
+
+def vellum_adhoc(o, **more):
+    return o.client.ad_hoc.adhoc_execute_prompt(**_adhoc(o), **more)
+
+
+def vellum_adhoc_stream(o):
+    return o.client.ad_hoc.adhoc_execute_prompt_stream(**_adhoc(o))
+
+
+def vellum_workflow(o, **more):
+    return o.client.execute_workflow(inputs=[], workflow_deployment_name="m", **more)
+
+
+def vellum_workflow_stream(o):
+    return o.client.execute_workflow_stream(inputs=[], workflow_deployment_name="m")
+
+
+def vellum_generate(o, **more):
+    return o.client.generate(requests=[], deployment_name="m", **more)
+
+
 def choices(finish="stop", content="hi", **more):
     message = {"role": "assistant", "content": content}
     used = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
@@ -167,6 +210,28 @@ START, TEXT = (
 )
 
 
+def ran(state="FULFILLED", finish="STOP", text="hi", **more):
+    meta = {"finish_reason": finish, "model_name": "m"}
+    outputs = [{"type": "STRING", "value": text}]
+    return {"execution_id": "e", "state": state, "outputs": outputs, "meta": meta, **more}
+
+
+def refused(code="PROVIDER_ERROR"):
+    return {"execution_id": "e", "state": "REJECTED", "error": {"code": code, "message": "m"}}
+
+
+def flow(state="FULFILLED", **more):
+    return {"id": "w", "state": state, "ts": "2026-01-01T00:00:00Z", **more}
+
+
+PIECE = {"execution_id": "e", "state": "STREAMING", "output_index": 0, "output": {"type": "STRING", "value": "hi"}}
+WORKED = {"id": "o", "name": "n", "type": "STRING", "value": "hi"}
+
+
+def worked(data):
+    return {"type": "WORKFLOW", "execution_id": "e", "data": data}
+
+
 def end(finish="stop"):
     return {"event_type": "stream_end", "finish_reason": finish, "metadata": {"usage": {"output_tokens": 2}}}
 
@@ -189,8 +254,47 @@ GOOD = {
     "hume-pieces": (hume_pieces, Reply(ndjson=[SNIPPET]), "speech"),
     "twelvelabs": (twelve_reads, Reply(json=READ), "generate_content"),
     "twelvelabs-stream": (twelve_streams, Reply(ndjson=[START, TEXT, end()]), "generate_content"),
+    "vellum": (vellum_prompt, Reply(json=ran()), "chat"),
+    "vellum-stream": (vellum_stream, Reply(ndjson=[PIECE, ran()]), "chat"),
+    "vellum-adhoc": (vellum_adhoc, Reply(json=ran()), "chat"),
+    "vellum-adhoc-stream": (vellum_adhoc_stream, Reply(ndjson=[PIECE, ran()]), "chat"),
+    "vellum-workflow": (
+        vellum_workflow,
+        Reply(json={"execution_id": "e", "data": flow(outputs=[WORKED])}),
+        "invoke_workflow",
+    ),
+    "vellum-workflow-stream": (
+        vellum_workflow_stream,
+        Reply(ndjson=[worked(flow("INITIATED")), worked(flow(outputs=[WORKED]))]),
+        "invoke_workflow",
+    ),
+    "vellum-generate": (
+        vellum_generate,
+        Reply(
+            json={
+                "results": [
+                    {
+                        "data": {
+                            "completions": [
+                                {
+                                    "id": "c",
+                                    "text": "hi",
+                                    "finish_reason": "STOP",
+                                    "model_version_id": "v",
+                                    "prompt_version_id": "p",
+                                    "deployment_release_tag": "t",
+                                    "model_name": "m",
+                                }
+                            ]
+                        }
+                    }
+                ]
+            }
+        ),
+        "text_completion",
+    ),
 }
-STREAMS = [name for name in GOOD if name.partition("-")[2] in ("stream", "audio", "stamps", "pieces")]
+STREAMS = [name for name in GOOD if name.rpartition("-")[2] in ("stream", "audio", "stamps", "pieces")]
 WHOLE = [name for name in GOOD if name not in STREAMS]
 
 
@@ -266,6 +370,18 @@ def test_hidden_retries_are_counted(play, name, asynchronous):
         ("twelvelabs", twelve_reads, Reply(json={**READ, "data": ""}), "UNKNOWN/empty_response"),
         ("twelvelabs", twelve_streams, Reply(ndjson=[START, TEXT, end("length")]), "TRUNCATED/max_tokens"),
         ("twelvelabs", twelve_streams, Reply(ndjson=[START, TEXT]), "TRANSPORT/stream_cut"),
+        ("vellum", vellum_prompt, Reply(json=ran(finish="LENGTH")), "TRUNCATED/max_tokens"),
+        ("vellum", vellum_prompt, Reply(json=ran(text="")), "UNKNOWN/empty_response"),
+        ("vellum", vellum_prompt, Reply(json=refused()), "SERVER/upstream"),
+        ("vellum", vellum_adhoc, Reply(json=refused("PROVIDER_CREDENTIALS_UNAVAILABLE")), "AUTH/missing_key"),
+        ("vellum", vellum_stream, Reply(ndjson=[PIECE, refused("REQUEST_TIMEOUT")]), "TIMEOUT/provider"),
+        ("vellum", vellum_stream, Reply(ndjson=[PIECE]), "TRANSPORT/stream_cut"),
+        ("vellum", vellum_workflow,
+         Reply(json={"execution_id": "e", "data": flow("REJECTED", error={"code": "LLM_PROVIDER", "message": "m"})}),
+         "SERVER/upstream"),
+        ("vellum", vellum_workflow_stream,
+         Reply(ndjson=[worked(flow("INITIATED")), worked(flow("REJECTED", error={"code": "WORKFLOW_TIMEOUT", "message": "m"}))]),
+         "TIMEOUT/provider"),
         ("elevenlabs", eleven_audio, Reply(json={"error": {"code": "quota_exceeded"}}), "CALL_BUDGET/insufficient_quota"),
         ("elevenlabs", eleven_audio, Reply(text="<html>", headers={"content-type": "text/html"}), "UNKNOWN/unexpected_body"),
         ("elevenlabs", eleven_audio, Reply(text="", headers={"content-type": "audio/mpeg"}), "UNKNOWN/empty_response"),
@@ -289,6 +405,9 @@ BEGINNINGS = {
     "hume-audio": Reply(text="RIFF", action="cut_mid_stream"),
     "hume-pieces": Reply(ndjson=[SNIPPET], action="cut_mid_stream"),
     "twelvelabs-stream": Reply(ndjson=[START, TEXT], action="cut_mid_stream"),
+    "vellum-stream": Reply(ndjson=[PIECE], action="cut_mid_stream"),
+    "vellum-adhoc-stream": Reply(ndjson=[PIECE], action="cut_mid_stream"),
+    "vellum-workflow-stream": Reply(ndjson=[worked(flow("INITIATED"))], action="cut_mid_stream"),
 }
 
 

@@ -10,8 +10,10 @@ from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.dashscope import Dashscope
 from llm_errors.instrument.adapters.dspy_engine import DspyEngine
 from llm_errors.instrument.adapters.fern import Fern
+from llm_errors.instrument.adapters.fish_audio import FishAudio
 from llm_errors.instrument.adapters.frameworks import Framework
 from llm_errors.instrument.adapters.gapic import Gapic
+from llm_errors.instrument.adapters.gigachat import GigaChat
 from llm_errors.instrument.adapters.google_genai import GoogleGenai
 from llm_errors.instrument.adapters.google_interactions import GoogleInteractions
 from llm_errors.instrument.adapters.google_live import GoogleLive
@@ -58,6 +60,8 @@ FAMILIES: dict[str, type[Adapter]] = {
     "replicate": Replicate,
     "qianfan": Qianfan,
     "aleph_alpha": AlephAlpha,
+    "gigachat": GigaChat,
+    "fish_audio": FishAudio,
 }
 
 ALL: tuple[Adapter, ...] = tuple(FAMILIES[row.family](row) for row in OBSERVED)

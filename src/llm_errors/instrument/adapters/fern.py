@@ -35,9 +35,12 @@ _ASKED: tuple[Kind | Wrap, Kind | Wrap] = (lazy_when(_streams), lazy_when_async(
 _GENERATOR: tuple[Kind | Wrap, Kind | Wrap] = (Kind.GENERATOR, stepping)
 _KINDS = (_WHOLE, _STREAM, _ASKED, _GENERATOR)
 """The kinds of a method and of its async twin, in the order of the lists of methods in `Api`."""
-_MODELS = ("model", "model_id", "model_name")
-"""The arguments that contain the model."""
-_ENVIRONMENT = ("base", "production")
+_MODELS = (
+    *("model", "model_id", "model_name", "ml_model"),
+    *("prompt_deployment_name", "workflow_deployment_name", "deployment_name"),
+)
+"""The arguments that contain the model, or the name of a prompt or a workflow on the server that has one."""
+_ENVIRONMENT = ("base", "production", "predict")
 """The attributes with the address of the HTTP API, for an SDK with several servers."""
 
 

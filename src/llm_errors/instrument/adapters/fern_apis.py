@@ -6,7 +6,7 @@ This module has more than 120 lines because it is a table: one row per raw clien
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from llm_errors.extract import results, vendors
+from llm_errors.extract import results, vellum, vendors
 from llm_errors.extract.answer import InDialect, Reader
 from llm_errors.extract.cohere import DIALECT as COHERE
 from llm_errors.extract.cohere import PagesReader
@@ -144,6 +144,21 @@ APIS: Mapping[str, tuple[Api, ...]] = {
             AUDIO,
             "synthesize_json",
             "synthesize_file synthesize_file_streaming synthesize_json_streaming convert_voice_file convert_voice_json",
+        ),
+    ),
+    "vellum": (
+        Api("raw_client", "RawVellum", "chat", vellum.PROMPT, "execute_prompt", "execute_prompt_stream"),
+        Api(
+            "raw_client", "RawVellum", "invoke_workflow", vellum.WORKFLOW, "execute_workflow", "execute_workflow_stream"
+        ),
+        Api("raw_client", "RawVellum", "text_completion", vellum.GENERATED, "generate", "generate_stream"),
+        Api(
+            "resources.ad_hoc.raw_client",
+            "RawAdHocClient",
+            "chat",
+            vellum.PROMPT,
+            "adhoc_execute_prompt",
+            "adhoc_execute_prompt_stream",
         ),
     ),
     "twelvelabs": (

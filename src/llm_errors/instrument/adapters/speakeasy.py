@@ -15,6 +15,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import causes, exceptions, results
 from llm_errors.extract.answer import InDialect, Reader
 from llm_errors.extract.fields import field, text
+from llm_errors.extract.orq import AGENT, DEPLOYMENT
 from llm_errors.instrument.adapters.unreadable import INVALID, names_of, unreadable
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
@@ -45,9 +46,24 @@ APIS: dict[str, tuple[str, Reader]] = {
     "Speech": ("speech", results.MEDIA),
     "TTS": ("speech", results.MEDIA),
     "Images": ("generate_content", results.DATA),
+    "OrqCompletions": ("chat", results.CHAT),
+    "Completions": ("text_completion", results.CHAT),
+    "Deployments": ("chat", DEPLOYMENT),
+    "OrqResponses": ("invoke_agent", AGENT),
+    "Moderations": ("moderation", results.MODERATIONS),
+    "Classify": ("classification", results.MEDIA),
+    "Router": ("ocr", results.PAGES),
+    "Generations": ("generate_content", results.DATA),
+    "Edits": ("generate_content", results.DATA),
+    "Variations": ("generate_content", results.DATA),
+    "Translations": ("transcription", results.MEDIA),
     "VideoGeneration": ("generate_content", results.MEDIA),
 }
 """Resource class, or one method of it, -> operation and reader, for all SDKs of the family."""
+OWN_APIS: dict[str, dict[str, tuple[str, Reader]]] = {"orq": {"Agents": ("invoke_agent", AGENT)}}
+"""The same for a class that has another meaning in one SDK, by its name."""
+_MODELS = ("model", "agent_id", "key", "agent_key")
+"""The arguments that name the model, or an agent or a deployment that has one."""
 
 
 class Speakeasy(Adapter):
@@ -68,15 +84,15 @@ class Speakeasy(Adapter):
             yield Target(streams, "EventStreamAsync", twin, Kind.ASYNC_CLOSE, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """All arguments are keywords in this family. The id of an agent replaces the model."""
+        """All arguments are keywords in this family. The name of an agent or of a deployment replaces the model."""
         method = target.attribute.removesuffix(ASYNC)
         operation, reader = self._apis.get(f"{target.owner}.{method}") or self._apis[target.owner]
         url = kwargs.get("server_url") or self._server_url(instance)
         host, port = split_address(url) if isinstance(url, str) else (None, None)
         return self.info(
             operation=operation,
-            model=text(kwargs.get("model"), 256) or text(kwargs.get("agent_id"), 256),
-            stream=method.endswith("stream") or kwargs.get("stream") is True,
+            model=next(filter(None, (text(kwargs.get(name), 256) for name in _MODELS)), None),
+            stream="stream" in method or kwargs.get("stream") is True,
             provider=provider_of_host(host, port),
             address=host,
             port=port,
@@ -86,7 +102,8 @@ class Speakeasy(Adapter):
     @cached_property
     def _apis(self) -> dict[str, tuple[str, Reader]]:
         """The APIs, with readers for the dialect of this SDK."""
-        return {name: (operation, InDialect(reader, self.row.dialect)) for name, (operation, reader) in APIS.items()}
+        apis = {**APIS, **OWN_APIS.get(self.row.name, {})}
+        return {name: (operation, InDialect(reader, self.row.dialect)) for name, (operation, reader) in apis.items()}
 
     def _server_url(self, instance: Any) -> Any:
         given = field(field(instance, "sdk_configuration"), "server_url")

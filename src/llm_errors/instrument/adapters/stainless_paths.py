@@ -72,10 +72,11 @@ OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
         **dict.fromkeys(("/groups/*/messages", "/groups/*/messages/stream"), (AGENT, LETTA)),
         "/agents/*/messages/async": (AGENT, RUN),
     },
+    "parallel": {"/tasks/runs": (AGENT, TASKS)},
 }
 """Path endings with another meaning in one SDK, by its name. None means that the path only creates a job. `*` is an id."""
 
-MODELS: Mapping[str, str] = {"cartesia": "model_id", "letta": "override_model"}
+MODELS: Mapping[str, str] = {"cartesia": "model_id", "letta": "override_model", "parallel": "processor"}
 """The field of the body that names the model, where it is not `model`, by the name of the SDK."""
 
 JOBS = (
@@ -83,9 +84,10 @@ JOBS = (
     ("beta.threads.runs.runs", "Runs", "/threads/runs"),
     ("tasks", "TasksResource", "/image_to_video"),
     ("runs.runs", "RunsResource", "/agents/id/messages/async"),
+    ("task_run", "TaskRunResource", "/tasks/runs"),
 )
-"""Resource classes with a method `retrieve` that polls a background job, and a path that starts one: of openai, runwayml
-and letta."""
+"""Resource classes with a method `retrieve` that polls a background job, and a path that starts one: of openai, runwayml,
+letta and parallel-web."""
 JOB_PATHS = {name: path for _, resource, path in JOBS for name in (resource, f"Async{resource}")}
 JOB_READERS: tuple[Reader, ...] = (results.RUNS, TASKS, RUN)
 """The readers of APIs that only start a job."""

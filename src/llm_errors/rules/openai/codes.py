@@ -21,7 +21,8 @@ CODES: Final = (
           " allocationquota.freetieronly free_quota_exceeded pre_consume_token_quota_failed"
           " modelarts.81005 modelarts.4207 token_quota_reached quota_exhausted free_quota_exhausted"
           " failedoperation.resourcepackexhausted failedoperation.freeresourcepackexhausted consumption_limit_reached"
-          " monthly_quota_exceeded plan_limit_exceeded quota_limit_exceeded insufficient_quota_error voice_limit_reached"),
+          " monthly_quota_exceeded plan_limit_exceeded quota_limit_exceeded insufficient_quota_error voice_limit_reached"
+          " provider_quota_exceeded chat_quota_exceeded"),
     _code("billing", E.CALL_BUDGET, "billing",
           "billing_not_active credit_balance_exhausted insufficient_balance insufficient_credits billing_error"
           " payment_required account_balance_insufficient insufficient_balance_error arrearage accountoverdueerror"
@@ -105,7 +106,7 @@ CODES: Final = (
           "expired_api_key token_expired api_key_expired expired_token expired_key expiredtokenexception"
           " authentication_token_expired"),
     _code("key.missing", E.AUTH, "missing_key", "missing_api_key no_api_key missing_authorization_header modelarts.81002"
-          " needs_authorization"),
+          " needs_authorization provider_credentials_unavailable integration_credentials_unavailable"),
     _code("denied", E.AUTH, "permission_denied",
           "ip_not_authorized insufficient_permissions invalid_organization organization_must_be_verified"
           " key_model_access_denied team_model_access_denied user_model_access_denied org_model_access_denied"
@@ -170,7 +171,8 @@ CODES: Final = (
           " invalid_parameter_value invalid_input_argument invalid_request_entity malformed_json invalid_messages"
           " missing_content incorrect_max_tokens invalid_argument_error invalidargumenterror validationerror"
           " invalid_response_format invalid_reasoning_effort invalid_parameters invalid_json parameter_invalid"
-          " parameter_not_provided parameter_unknown unprocessable_entity_error"),
+          " parameter_not_provided parameter_unknown unprocessable_entity_error invalid_inputs invalid_template"
+          " invalid_workflow invalid_code"),
     _code("unsupported", E.BAD_REQUEST, "unsupported",
           "unsupported_parameter unsupported_value unsupported_model operation_not_supported operationnotsupported"
           " unsupported_media_type not_supported unsupported_api_for_model unsupportedoperation unsupported_operation"
@@ -277,11 +279,17 @@ CODES: Final = (
     _code("upstream.rate", E.RATE_LIMITED, "upstream", "llm_rate_limit"),
     _code("upstream.key", E.AUTH, "invalid_key", "llm_authentication"),
     _code("timeout", E.TIMEOUT, "provider", "slow_upload request_canceled_or_timed_out request_timeout timeout timeout_error modeltimeoutexception user_request_timeout requesttimeout"
-          " responsetimeout internalerror.timeout waittasktimeout"),
+          " responsetimeout internalerror.timeout waittasktimeout workflow_timeout node_timeout"),
     _code("upstream", E.SERVER, "upstream",
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
-          " failed_dependency llm_error llm_api_error"),
+          " failed_dependency llm_error llm_api_error llm_provider"),
+    # A workflow of Vellum: its code and its nodes are the application's own.
+    _code("workflow.turns", E.CALL_BUDGET, "max_turns", "node_execution_count_limit_reached"),
+    _code("workflow.start", E.BAD_REQUEST, "failed_precondition", "workflow_initialization"),
+    _code("workflow.own", E.BAD_REQUEST, "other", "user_defined_error"),
+    _code("workflow.outputs", E.TOOL_PROTOCOL, "schema_mismatch", "invalid_outputs"),
+    _code("workflow.node", E.SERVER, "other", "node_execution"),
     _code("conflict", E.SERVER, "conflict", "conversation_locked conflict_error resource_conflict"),
     # These codes are general. An HTTP status is more specific.
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter",

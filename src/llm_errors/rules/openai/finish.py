@@ -33,9 +33,9 @@ _OWN: Final = (
             "model_length model_context_window_exceeded context_length_exceeded context_window token_limit"
             " context"),
     # vLLM stops an answer that repeats itself; a limit of messages is not a limit of tokens.
-    _finish("other", E.TRUNCATED, "other", "repetition max_messages time_limit"),
-    # An agent of Letta says why its loop stopped.
-    _finish("agent.steps", E.CALL_BUDGET, "max_turns", "max_steps"),
+    _finish("other", E.TRUNCATED, "other", "repetition max_messages time_limit max_time"),
+    # An agent of Letta or orq.ai says why its loop stopped.
+    _finish("agent.steps", E.CALL_BUDGET, "max_turns", "max_steps max_iterations"),
     _finish("agent.credits", E.CALL_BUDGET, "billing", "insufficient_credits"),
     _finish("agent.prompt", E.BAD_REQUEST, "context_overflow", "context_window_overflow_in_system_prompt"),
     _finish("agent.upstream", E.SERVER, "upstream", "llm_api_error"),
@@ -46,6 +46,8 @@ _OWN: Final = (
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter",
             "content_filter content_filtered content-filter sensitive"),
     _finish("filter.prompt", E.PROMPT_BLOCKED, "content_filter", "content_filter", facts=words("prompt_filtered")),
+    # GigaChat: the topic of the request is forbidden.
+    _finish("blacklist", E.PROMPT_BLOCKED, "blocklist", "blacklist"),
     _finish("toxic", E.OUTPUT_BLOCKED, "safety", "ERROR_TOXIC"),
     _finish("refusal", E.OUTPUT_BLOCKED, "refusal", "refusal"),
     _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened output_guardrail_triggered"),
