@@ -32,7 +32,7 @@ class CallInfo(NamedTuple):
     reader: "Reader"
     """Reads the answer. Internal."""
     native_span: bool = False
-    """Whether the SDK itself created a span for this call and made it current; it may be unsampled."""
+    """Whether the SDK, or a framework around it, created a span for this call and made it current; it may be unsampled."""
     around: str = ""
     """The distribution of the instrumented layer that made this call, such as `litellm`."""
     background: bool = False

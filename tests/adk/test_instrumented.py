@@ -176,6 +176,59 @@ def test_a_failure_that_a_later_call_makes_good_is_recovered_on_the_span_of_the_
     assert json.loads(done.stdout.splitlines()[-1]) == [True, None]
 
 
+SAMPLED_OUT = """
+import asyncio, json, os, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON
+from tests.conftest import make_telemetry
+telemetry = make_telemetry()
+telemetry.tracer_provider.sampler = ALWAYS_ON  # whatever the parent
+if sys.argv[1] == "sampled out":
+    trace.set_tracer_provider(TracerProvider(sampler=ALWAYS_OFF))
+from llm_errors import LLMErrorsInstrumentor
+from llm_errors.testing.provider import Provider, Reply
+from tests.adk.agents import run, said, tool_call
+from tests.adk.test_instrumented import answer, gemini, run_and_close
+
+LLMErrorsInstrumentor().instrument(
+    tracer_provider=telemetry.tracer_provider, meter_provider=telemetry.meter_provider,
+    logger_provider=telemetry.logger_provider, strict=True)
+asyncio.run(run(said(finish="SAFETY")))
+asyncio.run(run(tool_call(), limit=1))
+os.environ["GOOGLE_API_KEY"] = "k"
+servers = []
+asyncio.run(run_and_close(gemini(answer("MAX_TOKENS", "he"), lambda script: servers.append(Provider(script)) or servers[0])))
+servers[0].close()
+headers = [name.lower() for request in servers[0].requests for name in request.headers]
+spans = sorted(s.name for s in telemetry.spans())
+print(json.dumps([telemetry.outcomes(), telemetry.errors(), len(telemetry.logs()), spans, "traceparent" in headers]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("spans_of_adk", "spans"),
+    [
+        ("sampled out", []),
+        (
+            "of no provider",
+            ["generate_content gemini-scripted"] * 2 + ["generate_content gemini-x", "invoke_agent gemini-scripted"],
+        ),
+    ],
+)
+def test_no_span_of_ours_takes_the_place_of_one_of_adk_s_that_is_sampled_out(
+    spans_of_adk: str, spans: list[str]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SAMPLED_OUT, spans_of_adk], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    outcomes, errors, logs, found, traced = json.loads(done.stdout.splitlines()[-1])
+    assert outcomes == {"error": 3, "ok": 1}
+    assert errors == {"OUTPUT_BLOCKED": 1, "CALL_BUDGET": 1, "TRUNCATED": 1}
+    assert (logs, found, traced) == (3, spans, False)
+
+
 # --- layers --------------------------------------------------------------------------------------------------------
 
 

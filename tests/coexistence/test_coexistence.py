@@ -14,7 +14,7 @@ import pytest
 from llm_errors.testing.provider import Reply
 
 from .conftest import Spans, difference, functions
-from .peers import ALL, ANTHROPIC, Peer
+from .peers import ALL, ANTHROPIC, OPENAI, Peer
 from .scenarios import SCENARIOS, Application, Outcome, Scenario
 
 pytestmark = [
@@ -189,3 +189,74 @@ def test_the_span_that_anthropic_makes_itself_carries_the_class(
     if native:  # logfire suppresses it
         assert classes(found) == classes(native) == ([scenario.error_class] if scenario.error_class else [])
     assert telemetry.errors() == ({scenario.error_class: 1} if scenario.error_class else {})
+
+
+@pytest.mark.parametrize("peer", [p for p in ALL if p.name == "logfire"], ids=str)
+@pytest.mark.parametrize("flavour", ["sync", "async"])
+def test_no_span_of_ours_takes_the_place_of_one_that_logfire_samples_out(
+    peer, flavour, telemetry, spans, ours, provider, restore
+):
+    """The call is counted, although logfire suppresses instrumentation around it, and failures are logged."""
+    peer.needed()
+    ours()
+    undo = sampled_out_by_logfire(peer.api)
+    scenarios = [s for s in SCENARIOS[peer.api] if s.error_class or not s.streamed]
+    for scenario in scenarios:
+        call(provider, scenario, peer.api, flavour)
+    undo()
+    assert spans.take() == []
+    failed = Counter(s.error_class for s in scenarios if s.error_class)
+    assert telemetry.errors() == failed
+    assert sum(telemetry.outcomes().values()) == len(scenarios)
+    assert Counter(log.attributes["llm.error.class"] for log in telemetry.logs()) == failed
+
+
+@pytest.mark.parametrize("suppressing", [True, False])
+def test_logfires_span_that_is_sampled_out_stays_current(
+    suppressing, telemetry, spans, ours, provider, restore, monkeypatch
+):
+    import openai
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+    monkeypatch.setattr(spans.provider, "sampler", ALWAYS_ON)  # whatever the parent
+    peer = next(p for p in ALL if p.name == "logfire" and p.api == OPENAI)
+    peer.needed()
+    ours()
+    undo = sampled_out_by_logfire(OPENAI, suppress_other_instrumentation=suppressing)
+    server, current = provider([unrepeated(SCENARIOS[OPENAI][0].reply)]), []
+    hooks = {"request": [lambda _: current.append(trace.get_current_span())]}
+    with openai.DefaultHttpxClient(event_hooks=hooks) as http:
+        client = openai.OpenAI(api_key="k", base_url=f"{server.url}/v1", http_client=http)
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}])
+    undo()
+    (seen,) = current
+    assert type(seen).__module__.startswith("logfire.")
+    assert spans.take() == []
+    assert telemetry.outcomes() == {"ok": 1}
+
+
+def sampled_out_by_logfire(api: str, **options: Any) -> Callable[[], None]:
+    import logfire
+
+    none = logfire.SamplingOptions(head=0.0)
+    local = logfire.configure(local=True, send_to_logfire=False, console=False, sampling=none)
+    undo = getattr(local, "instrument_anthropic" if api == ANTHROPIC else "instrument_openai")(**options)
+
+    def stop() -> None:
+        with undo:
+            pass
+
+    return stop
+
+
+def test_what_an_application_suppresses_inside_a_span_of_logfire_that_is_sampled_out_is_not_counted(
+    telemetry, spans, ours, provider, restore
+):
+    logfire = pytest.importorskip("logfire")
+    ours()
+    none = logfire.SamplingOptions(head=0.0)
+    local = logfire.configure(local=True, send_to_logfire=False, console=False, sampling=none)
+    with local.span("application"), logfire.suppress_instrumentation():
+        call(provider, SCENARIOS[OPENAI][0], OPENAI, "sync")
+    assert (telemetry.outcomes(), spans.take()) == ({}, [])

@@ -24,10 +24,11 @@ NESTED: ContextVar["NestedCalls | None"] = ContextVar("llm_errors_nested_calls",
 class NestedCalls:
     """The number and the last outcome of the SDK calls inside one framework call. Framework calls can be nested too."""
 
-    __slots__ = ("__weakref__", "_around", "began", "failed")
+    __slots__ = ("__weakref__", "_around", "_native_span", "began", "failed")
 
-    def __init__(self) -> None:
+    def __init__(self, native_span: bool = False) -> None:
         around = NESTED.get()
+        self._native_span = native_span or (around is not None and around._native_span)
         # A task that begins inside a call may outlive it, and begin the next one: no chain of ended calls must grow.
         self._around = None if around is None else ref(around)
         self.began = 0
@@ -55,7 +56,7 @@ class NestedCalls:
 
     def named(self, info: CallInfo) -> CallInfo:
         """The CallInfo of a nested SDK call, corrected by what the framework knows about it."""
-        return info
+        return info._replace(native_span=True) if self._native_span else info
 
 
 class LateCall(Protocol):
@@ -91,7 +92,7 @@ class OuterCall:
     def __init__(self, late: Late, info: CallInfo) -> None:
         self._late, self._info = late, info
         self._generation = Process.generation
-        self._nested = NestedCalls()
+        self._nested = NestedCalls(info.native_span)
         self._chunks = info.reader.chunks()
         self._started = perf_counter()
         self._first_chunk: float | None = None

@@ -59,6 +59,8 @@ WITHOUT_DURATION = ("openinference.",)
 
 _SUPPRESSING = "logfire"
 """The peer that suppresses instrumentation around the model call: its module, and the beginning of its scope names."""
+_CALLING = "logfire._internal.integrations.llm_providers"
+"""The package that calls a model inside a span of this peer. A span that is sampled out has no scope."""
 _NATIVE = "com.anthropic.sdk.python"
 """The scope of the spans that anthropic 2 creates itself, even if instrumentation is suppressed."""
 
@@ -104,16 +106,29 @@ def is_agent(span: Span) -> bool:
     return any(attributes.get(k) in v for k, v in _AGENT_KINDS.items()) or _tells_late(scope, span, _LATE_AGENTS)
 
 
-def is_sampled_out(span: Span) -> bool:
-    """Whether a sampler dropped the span. (A tracer without a provider returns a span with its parent's sampled flag.)"""
-    return not span.is_recording() and not span.get_span_context().trace_flags.sampled
+def is_sampled_out(span: Span, by_framework: bool) -> bool:
+    """Whether a sampler dropped the span of the SDK, of a framework or of a peer that represents the call.
+
+    (A tracer without a provider returns a span with its parent's sampled flag.)
+    """
+    return (by_framework and _is_dropped(span)) or _is_dropped_by_logfire(span)
+
+
+def _is_dropped(span: Span) -> bool:
+    context = span.get_span_context()
+    return not span.is_recording() and context.is_valid and not context.trace_flags.sampled
+
+
+def _is_dropped_by_logfire(span: Span) -> bool:
+    is_its_own = type(span).__module__.startswith(f"{_SUPPRESSING}.")
+    return is_its_own and _is_dropped(span) and _is_called_from(_CALLING)
 
 
 def suppresses(span: Span) -> bool:
     """Whether a peer suppressed instrumentation around this call. That suppression is not meant for llm-errors."""
     scope = _scope(span)
     inside = scope.startswith(f"{_SUPPRESSING}.") or (scope == _NATIVE and _SUPPRESSING in sys.modules)
-    return inside and is_inference(span)
+    return (inside and is_inference(span)) or _is_dropped_by_logfire(span)
 
 
 def _scope(span: Any) -> str:

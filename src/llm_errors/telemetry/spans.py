@@ -75,7 +75,7 @@ class Spans:
                 and peers.is_inference(current, info.operation)
             ):
                 scope.span = current
-            elif self._mode == "auto" and not peer and not (info.native_span and peers.is_sampled_out(current)):
+            elif self._mode == "auto" and not peer and not peers.is_sampled_out(current, info.native_span):
                 name, attributes = _beginning(info)
                 began = time_ns() - int(ago * 1e9) if ago else None
                 span = self._tracer.start_span(

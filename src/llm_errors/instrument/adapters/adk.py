@@ -51,8 +51,11 @@ class GoogleAdk(Adapter):
         return self.facts("generate_content", model, text(field(config, "streaming_mode")) == "sse")
 
     def facts(self, operation: str, model: str, stream: bool) -> CallInfo:
-        """Build the CallInfo of a framework call."""
-        return self.info(operation=operation, model=model, stream=stream, provider=provider_of(model), reader=_READER)
+        """Build the CallInfo of a framework call. ADK makes spans of its own."""
+        provider = provider_of(model)
+        return self.info(
+            operation=operation, model=model, stream=stream, provider=provider, reader=_READER, native_span=True
+        )
 
 
 def _limit(edge: Edge, original: Function) -> Function:

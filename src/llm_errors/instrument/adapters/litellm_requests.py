@@ -65,7 +65,7 @@ class Requests(NestedCalls):
         vendor = "" if providers.provider_of_host(info.address, info.port) else vendor_of(self._record)
         known = providers.provider(vendor)
         provider = known.name if known is not None else vendor
-        return info._replace(provider=provider or info.provider, around="litellm")
+        return super().named(info)._replace(provider=provider or info.provider, around="litellm")
 
     def sent(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """litellm sends a request with its HTTP handler."""
