@@ -131,6 +131,7 @@ def test_words_of_the_api_stay(message):
         ("Not closed: 'my text goes on", "Not closed: …"),
         ("İ is invalid: my text", "… is invalid: …"),
         ("Zebra said so; badInvalidThing now", "…; badInvalidThing …"),
+        ("Zebra€ Invalid value: Zebra", "… Invalid value: …"),
         ("Project `p_x` does not have access to model `gpt-4o`", "Project … does not have access to model `gpt-4o`"),
     ],
 )
