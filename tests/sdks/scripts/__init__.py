@@ -1,7 +1,7 @@
 """A small application per SDK, to be run under `opentelemetry-instrument`, and what the telemetry must say of each of its calls.
 
-Each step is one call: its name is also the name of the model, by which its span and counts are found again. The test plays the
-replies of the steps, one after another, and the application makes the calls (`python -m tests.sdks.scripts SDK URL`).
+Each step is one call: its name is also the name of the model, on the span and the counts. The test plays the replies of the steps,
+one after another, and the application makes the calls (`python -m tests.sdks.scripts SDK URL`).
 """
 
 import json
@@ -21,11 +21,18 @@ class Step(NamedTuple):
 
 
 class Script(NamedTuple):
-    """The package that must be installed, the client of a URL, and the steps."""
+    """The package that must be installed, the client of a URL, and the steps. Not every SDK names a model as it is given one."""
 
     package: str
     client: Callable[[str], Any]
     steps: tuple[Step, ...]
+    named: bool = True
+    prefix: str = ""
+
+    @property
+    def models(self) -> list[str | None]:
+        """The model of each step, as its span names it."""
+        return [self.prefix + step.name if self.named else None for step in self.steps]
 
 
 SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}

@@ -7,6 +7,7 @@ from typing import Any
 from llm_errors.testing import replies
 from llm_errors.testing.provider import Reply
 from tests.sdks.scripts import HELLO, SCHEMA, TOOL, Script, Step, lines, openai_like
+from tests.sdks.scripts.longtail import LONG_TAIL
 
 
 def _client(module: str, name: str, at: str = "base_url", **more: Any) -> Callable[[str], Any]:
@@ -268,4 +269,5 @@ SCRIPTS = {
     "botocore": Script("botocore", _boto, _BEDROCK),
     "aiobotocore": Script("aiobotocore", _Aio,
                           tuple(_aio(step) for step in _BEDROCK if step.name not in ("tools", "embeddings"))),
+    **LONG_TAIL,
 }  # fmt: skip
