@@ -44,8 +44,16 @@ class Refuse:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-Step = dict[str, Any] | Await | Close | Abort | Refuse
-"""A dict is sent as a JSON message."""
+Step = dict[str, Any] | bytes | Await | Close | Abort | Refuse
+"""A dict is sent as a JSON message, bytes as a binary one."""
+
+
+def _read(message: str | bytes) -> Any:
+    """What the client sent: JSON, or audio and words as they are."""
+    try:
+        return json.loads(message)
+    except ValueError:
+        return message
 
 
 class SocketServer:
@@ -100,15 +108,15 @@ class SocketServer:
             for step in self._script:
                 await self._step(ws, step)
             async for message in ws:
-                self.received.append(json.loads(message))
+                self.received.append(_read(message))
 
     async def _step(self, ws: ServerConnection, step: Step) -> None:
         if isinstance(step, Await):
             for _ in range(step.count):
-                self.received.append(json.loads(await ws.recv()))
+                self.received.append(_read(await ws.recv()))
         elif isinstance(step, Close):
             await ws.close(step.code, step.reason)
         elif isinstance(step, Abort):
             ws.transport.abort()
         else:
-            await ws.send(json.dumps(step))
+            await ws.send(step if isinstance(step, bytes) else json.dumps(step))

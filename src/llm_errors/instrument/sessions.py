@@ -76,6 +76,11 @@ class Session:
         return bool(self._asked)
 
     @property
+    def lanes(self) -> tuple[str, ...]:
+        """The lanes of the answers that the application waits for and the server has not begun."""
+        return tuple(asked.lane for asked in self._asked)
+
+    @property
     def newest(self) -> Asked | None:
         """The last call that the application asked for and the server has not begun."""
         return self._asked[-1] if self._asked else None

@@ -10,6 +10,7 @@ from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.dashscope import Dashscope
 from llm_errors.instrument.adapters.dspy_engine import DspyEngine
 from llm_errors.instrument.adapters.fern import Fern
+from llm_errors.instrument.adapters.fern_sockets import FernSockets
 from llm_errors.instrument.adapters.fish_audio import FishAudio
 from llm_errors.instrument.adapters.frameworks import Framework
 from llm_errors.instrument.adapters.gapic import Gapic
@@ -46,6 +47,7 @@ FAMILIES: dict[str, type[Adapter]] = {
     "huggingface": HuggingFace,
     "cohere": Cohere,
     "fern": Fern,
+    "fern_sockets": FernSockets,
     "framework": Framework,
     "azure_inference": AzureInference,
     "ai21": Ai21,

@@ -1,0 +1,163 @@
+"""Speech and conversations on a websocket: what a message means, and the reader of the answers.
+
+The protocols of the vendors differ in the names of the steps, not in the steps. A `Talk` is the table of one protocol.
+"""
+
+from collections.abc import Mapping
+from enum import Enum, unique
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from llm_errors.evidence import Evidence
+from llm_errors.extract.answer import Answer, embedded_error, suspect, unexpected
+from llm_errors.extract.fields import field, number, parsed, text
+
+DIALECT = "openai"
+_CODES = ("slug", "error_code", "variant", "code")
+_MESSAGES = ("message", "description", "error", "title")
+_HTTP = range(400, 600)
+
+
+@unique
+class Step(Enum):
+    """What a message of the server is for the answers on the connection."""
+
+    BEGIN = "an answer begins, without content"
+    PART = "a part of an answer"
+    UNMARKED = "a part of an answer that has no end marker"
+    END = "the end of an answer"
+    BREAK = "the end of a running answer, because the user began to speak"
+    CANCELLED = "the end of an answer that the application has cancelled"
+    ERROR = "an error of an answer, or of the session"
+    ASIDE = "an error that ends no answer"
+
+
+class Received(NamedTuple):
+    """A message of the server: its step, the name of its answer if there are several at a time, and the message itself."""
+
+    step: Step
+    key: str
+    message: Any
+
+
+class Talk(NamedTuple):
+    """The protocol of one API. Its reader is `SpokenReader`."""
+
+    kind: tuple[str, ...] = ("type",)
+    """The fields with the kind of a message; the first that is present counts."""
+    asks: frozenset[str] = frozenset()
+    """Kinds of messages of the application that ask for an answer."""
+    asks_with: str = ""
+    """A field that only messages have that ask for an answer."""
+    cancels_with: str = ""
+    """A field of messages with which the application cancels an answer."""
+    key: str = ""
+    """The field with the name of an answer, if a connection has several at a time. The server then begins none by itself."""
+    model: str = ""
+    """The field of a request with the model, if the connection has none."""
+    steps: Mapping[str, Step] = MappingProxyType({})
+    """Kinds of messages of the server. Others are ignored."""
+    last: str = ""
+    """A field that is true in the last part of an answer."""
+    binary: Step = Step.PART
+    """The step of a binary message."""
+    silent: bool = False
+    """Whether an answer may have no content: a transcript of silence."""
+    endless: bool = False
+    """Whether an answer may have no end marker. It then ends with the connection."""
+
+    def received(self, data: Any) -> Received | None:
+        """A message of the server; None if it is about no answer. A binary message is audio."""
+        message = parsed(data)
+        if not isinstance(message, dict):
+            return Received(self.binary, "", message)
+        step = self.steps.get(self._kind_of(message))
+        if step is None:
+            return None
+        if step is Step.PART and self.last and message.get(self.last) is True:
+            step = Step.END
+        return Received(step, self.key_of(message), message)
+
+    def request(self, data: Any) -> dict[str, Any] | None:
+        """The message of the application if it asks for an answer, else None."""
+        message = parsed(data) if isinstance(data, str) else None
+        if not isinstance(message, dict):
+            return {} if isinstance(data, str) and data in self.asks else None
+        asks = self._kind_of(message) in self.asks or bool(self.asks_with and message.get(self.asks_with))
+        return message if asks else None
+
+    def cancellation(self, data: Any) -> str | None:
+        """The name of the answer that the application cancels with this message, if it does."""
+        message = parsed(data) if self.cancels_with and isinstance(data, str) else None
+        return self.key_of(message) if isinstance(message, dict) and message.get(self.cancels_with) is True else None
+
+    def key_of(self, message: dict[str, Any]) -> str:
+        """The name of the answer that a message is about."""
+        return text(message.get(self.key), 256) if self.key else ""
+
+    def evidence(self, message: dict[str, Any]) -> Evidence:
+        """Evidence of a message that is an error. Its kind may be the only code."""
+        return error_of(message, self._kind_of(message))
+
+    def _kind_of(self, message: dict[str, Any]) -> str:
+        return next((found for name in self.kind if isinstance(found := message.get(name), str)), "")
+
+
+def error_of(message: Any, kind: str = "") -> Evidence:
+    """Evidence of an error message of any of these protocols."""
+    held = field(message, "data") if isinstance(field(message, "data"), dict) else message
+    code = field(held, *_CODES)
+    status = number(field(held, "status_code"))
+    error = {
+        "code": kind if code is None else code,
+        "message": next(filter(None, (text(field(held, name)) for name in _MESSAGES)), ""),
+        "status_code": status if status in _HTTP else None,
+    }
+    return embedded_error(DIALECT, {"error": error})
+
+
+class SpokenReader:
+    """Reads the answers of one protocol."""
+
+    def __init__(self, talk: Talk) -> None:
+        self.talk = talk
+
+    def whole(self, result: Any) -> Answer:
+        """Read something that is not a message of a session."""
+        return unexpected(DIALECT, result)
+
+    def chunks(self) -> "SpokenChunks":
+        """A new state for one answer."""
+        return SpokenChunks(self.talk)
+
+
+class SpokenChunks:
+    """The state of one answer. Its chunks are of type `Step`."""
+
+    __slots__ = ("_content", "_ended", "_endless", "_silent")
+
+    def __init__(self, talk: Talk) -> None:
+        self._ended = self._content = False
+        self._silent, self._endless = talk.silent, talk.endless
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is complete. One without an end marker is as soon as it has content."""
+        return self._ended or (self._endless and self._content)
+
+    def chunk(self, chunk: Step) -> bool:
+        """Note one step."""
+        if chunk is Step.UNMARKED:
+            self._endless = True
+        if chunk in (Step.PART, Step.UNMARKED):
+            self._content = True
+        if chunk in (Step.END, Step.BREAK):
+            self._ended = True
+            self._silent = self._silent or chunk is Step.BREAK
+        return self._ended
+
+    def end(self) -> Answer:
+        """Judge an empty answer and a missing end."""
+        if not self._content and not (self._silent and self._ended):
+            return Answer(suspect(DIALECT, "empty"))
+        return Answer(None if self.done else suspect(DIALECT, "no_end"))
