@@ -58,6 +58,7 @@ ROWS: Final = (
     _named("process.garbage", E.UNKNOWN, "unexpected_body", ".CLIJSONDecodeError .MessageParseError"),
     _fact("turn_limit", E.CALL_BUDGET, "max_turns"),
     _fact("token_limit", E.CALL_BUDGET, "token_limit"),
+    _fact("spend_limit", E.CALL_BUDGET, "spend_limit"),
     _fact("off_the_schema", E.TOOL_PROTOCOL, "schema_mismatch"),
     _fact("call_limit", E.CALL_BUDGET, "max_llm_calls"),
     _fact("other_limit", E.CALL_BUDGET, "other"),

@@ -113,6 +113,14 @@ def _stop_of_praison(agent: Any, _: Any) -> str:
     return "turn_limit" if text(field(agent, "last_stop_reason"), 64) == "max_steps" else ""
 
 
+def _end_of_praison(_: Any, result: Any) -> str:
+    """The reason in the result of an autonomous run, whose budget is one of money or of tokens."""
+    reason = text(field(result, "completion_reason"), 64)
+    if reason == "budget_exhausted":
+        return "token_limit" if field(field(result, "metadata"), "max_budget_usd") is None else "spend_limit"
+    return "turn_limit" if reason == "max_iterations" else ""
+
+
 def _ended(fact: str) -> Callable[[Any, Any], str]:
     """The fact, if a middleware of langchain ends the run."""
     return lambda _, update: fact if field(update, "jump_to") == "end" else ""
@@ -225,6 +233,8 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
     "praisonaiagents": (
         _row("praisonaiagents.agent.chat_mixin:ChatMixin._chat_impl", run, in_band=_stop_of_praison),
         _row("praisonaiagents.agent.chat_mixin:ChatMixin._achat_impl", async_run, in_band=_stop_of_praison),
+        _row("praisonaiagents.agent.agent:Agent.run_autonomous", run, in_band=_end_of_praison),
+        _row("praisonaiagents.agent.agent:Agent.run_autonomous_async", async_run, in_band=_end_of_praison),
         # The agent catches the exception and returns None.
         _row("praisonaiagents.errors:BudgetExceededError.__init__", constructed, "BudgetExceededError"),
     ),
