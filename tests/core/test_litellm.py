@@ -8,6 +8,7 @@ from llm_errors.evidence import Evidence
 from llm_errors.extract import exceptions, native_finish, results
 from llm_errors.extract.answer import Answer, suspect
 from llm_errors.extract.native_finish import NativeFinish, RewrittenChunks, in_own_words, judged
+from llm_errors.rules.shipped import DIALECTS
 
 
 def its_own(name, *bases, **fields):
@@ -190,3 +191,7 @@ def test_a_stream_tells_the_error_in_its_body():
 
 def test_the_natural_finish_reasons_are_those_of_every_dialect():
     assert {"stop", "end_turn", "pause_turn", "COMPLETE", "STOP"} <= native_finish.NATURAL
+
+
+def test_of_each_dialect_it_is_said_whether_a_stream_without_a_finish_reason_is_cut():
+    assert {*native_finish.STREAMS_TELL} == {*DIALECTS}

@@ -364,6 +364,12 @@ def test_a_folder_in_the_way_is_named_and_nothing_is_half_written(
     assert files(tmp_path) == {"provisioning"}
 
 
+def test_it_says_how_many_files_have_changed(tmp_path: Path) -> None:
+    (tmp_path / "same").write_text("a")
+    (tmp_path / "other").write_text("a")
+    assert generate.write({tmp_path / "same": "a", tmp_path / "other": "b", tmp_path / "new": "c"}) == 2
+
+
 def test_a_failing_disk_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text("old")
     written: list[Path] = []

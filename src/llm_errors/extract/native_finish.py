@@ -23,8 +23,17 @@ _WORDS = re.compile(
 _LONGEST = 128
 """The number of bytes at the end of a piece that are searched again together with the next piece."""
 _MARK = b"[DONE]"
-_WITH_FINISH = frozenset(("anthropic", "google", "mistral", "cohere", "openai"))
-"""Dialects in which every stream contains a finish reason. The streams of Bedrock are missing, as they may be encoded."""
+STREAMS_TELL: dict[str, bool] = {
+    "anthropic": True,
+    "bedrock": False,  # may be encoded, so that the search finds nothing
+    "cohere": True,
+    "google": True,
+    "mistral": True,
+    "ollama": False,  # `done_reason` is optional
+    "openai": True,
+    "xai": False,  # its own SDK uses gRPC; over HTTP it speaks the openai dialect
+}
+"""Dialect -> whether every complete stream contains a finish reason that this module finds."""
 NATURAL = _OPENAIS | anthropic.NATURAL | bedrock.NATURAL | cohere.NATURAL | google.NATURAL
 """Finish reasons of a healthy answer in any dialect."""
 
@@ -107,6 +116,6 @@ class RewrittenChunks:
         answer, native = self._chunks.end(), self._native()
         if native is None:
             return answer
-        if not native.ended and answer.suspicion is None and self._dialect in _WITH_FINISH:
+        if not native.ended and answer.suspicion is None and STREAMS_TELL.get(self._dialect):
             return answer._replace(suspicion=suspect(self._dialect, "no_end"), finish_reasons=("error",))
         return in_own_words(answer, native, self._dialect)

@@ -137,9 +137,13 @@ def left_over(files: Mapping[Path, str], out: Path, *, own: bool) -> list[str]:
     return [f"left over: {path}" for path in present if path not in files and is_generated(path.read_bytes())]
 
 
-def write(files: Mapping[Path, str]) -> None:
-    """Write all files. Raises `OSError` if one cannot be written, and then writes none."""
+def write(files: Mapping[Path, str]) -> int:
+    """Write all files, and return how many are new or differ from before.
+
+    Raises `OSError` if one cannot be written, and then writes none.
+    """
     pending: dict[Path, Path] = {}
+    changed = sum(not path.exists() or path.read_bytes() != text.encode() for path, text in files.items())
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -147,6 +151,7 @@ def write(files: Mapping[Path, str]) -> None:
             pending[path].write_text(text, encoding="utf-8", newline="\n")
         for path, part in pending.items():
             part.replace(path)
+        return changed
     finally:
         for part in pending.values():
             with contextlib.suppress(OSError):

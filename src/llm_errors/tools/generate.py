@@ -100,9 +100,13 @@ def _run(args: argparse.Namespace) -> int:
     for page in pages:
         files.update(generate.renewed_page(page, options, {**readme.BLOCKS, **reference.BLOCKS}))
     if not args.check:
-        generate.write(files)
+        changed = generate.write(files)
         checked = f"; checked by {' and '.join(asked)}" if asked else ""
-        print(f"{len(files)} files written, below {out}" + "".join(f" and {page}" for page in pages) + checked)
+        print(
+            f"{len(files)} files written ({changed} changed), below {out}"
+            + "".join(f" and {page}" for page in pages)
+            + checked
+        )
         return 0
     found = generate.drift(files) + ([] if args.no_dashboards else generate.left_over(files, out, own=own))
     for line in found:
