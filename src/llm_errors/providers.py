@@ -192,8 +192,10 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("elevenlabs", "elevenlabs", ">=2.78,<3", "elevenlabs", "openai", "fern", "elevenlabs"),
     Sdk("deepgram", "deepgram-sdk", ">=7,<8", "deepgram", "openai", "fern", "deepgram"),
     Sdk("hume", "hume", ">=0.14,<1", "hume", "openai", "fern", "hume"),
-    # The same SDKs open websockets.
+    # The same SDKs open websockets, and so does cartesia.
+    Sdk("cartesia", "cartesia", ">=4,<5", "cartesia", "openai", "cartesia_sockets", "cartesia"),
     Sdk("sarvam", "sarvamai", ">=0.1.39,<1", "sarvamai", "openai", "fern_sockets", "sarvam"),
+    Sdk("elevenlabs", "elevenlabs", ">=2.78,<3", "elevenlabs", "openai", "elevenlabs_sockets", "elevenlabs"),
     Sdk("deepgram", "deepgram-sdk", ">=7,<8", "deepgram", "openai", "fern_sockets", "deepgram"),
     Sdk("hume", "hume", ">=0.14,<1", "hume", "openai", "fern_sockets", "hume"),
     Sdk("twelvelabs", "twelvelabs", ">=1.3,<2", "twelvelabs", "openai", "fern", "twelvelabs"),

@@ -81,6 +81,25 @@ def test_a_close_that_google_genai_raises_as_its_own_error(code, reason, expecte
     assert verdict_of(classify(live(code, reason), provider="gcp.gemini")) == expected
 
 
+ELEVENLABS = kind("elevenlabs.core.api_error", "ApiError")
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "expected"),
+    [
+        (1008, "Unauthorized", "AUTH/invalid_key"),
+        (1011, "", "SERVER/internal"),
+        (1008, {"message": "no", "error": "quota_exceeded", "code": 1008}, "CALL_BUDGET/insufficient_quota"),
+        (1000, {"message": "no", "error": None}, "TRANSPORT/stream_cut"),
+        (401, "no", "AUTH/invalid_key"),
+    ],
+)
+def test_a_close_that_elevenlabs_raises_as_its_own_error(code, body, expected):
+    exc = ELEVENLABS()
+    exc.status_code, exc.body = code, body
+    assert verdict_of(classify(exc, provider="elevenlabs")) == expected
+
+
 def test_an_exception_about_something_else_is_no_close():
     assert closes.close_of(None) is None
     assert closes.close_of(ValueError("x")) is None

@@ -4,6 +4,7 @@ A close is an error without an HTTP status. The evidence gets the close code as 
 the message. Many servers write an error code, or an error object, into the reason.
 """
 
+import json
 import re
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ NORMAL = frozenset((1000, 1001, 1005))
 """Codes of a connection that was not closed because of an error."""
 _CLASS = "websockets.ConnectionClosed"
 _OF_GENAI = "google.genai.APIError"
+_OF_ELEVENLABS = "elevenlabs.ApiError"
 _ONE_WORD = re.compile(r"[A-Za-z][\w.-]*")
 _CUT_JSON = re.compile(r'"message"\s*:\s*"([^"]*)')
 """A reason has at most 123 bytes, so an error object in it is often cut off."""
@@ -57,7 +59,8 @@ class Close(NamedTuple):
 def close_of(exc: BaseException | None) -> Close | None:
     """The close of the websocket, if the exception contains one.
 
-    websockets raises ConnectionClosed; google-genai replaces it by its APIError, with the close code as `code`.
+    websockets raises ConnectionClosed; google-genai replaces it by its APIError, with the close code as `code`, and elevenlabs
+    by its ApiError, with the close code as `status_code`.
     """
     if exc is None:
         return None
@@ -68,4 +71,12 @@ def close_of(exc: BaseException | None) -> Close | None:
     code: Any = number(field(exc, "code")) if _OF_GENAI in names else None
     if code in CLOSES:
         return Close(code, text(field(exc, "details")))
-    return None
+    code = number(field(exc, "status_code")) if _OF_ELEVENLABS in names else None
+    return Close(code, _reason(field(exc, "body"))) if code in CLOSES else None
+
+
+def _reason(body: Any) -> str:
+    """The reason in elevenlabs' error: a text, or the last message of the server, whose field `error` is a code."""
+    if not isinstance(body, dict):
+        return text(body)
+    return json.dumps({"code": text(body.get("error"), 64), "message": text(body.get("message"))})

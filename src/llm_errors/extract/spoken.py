@@ -61,6 +61,8 @@ class Talk(NamedTuple):
     """A field that is true in the last part of an answer."""
     binary: Step = Step.PART
     """The step of a binary message."""
+    turns: bool = False
+    """Whether the next request ends a running answer, because there is no end marker."""
     silent: bool = False
     """Whether an answer may have no content: a transcript of silence."""
     endless: bool = False

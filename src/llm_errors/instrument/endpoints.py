@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
-_DEFAULT_PORTS = {"https": 443, "http": 80}
+_DEFAULT_PORTS = {"https": 443, "http": 80, "wss": 443, "ws": 80}
 
 
 def address_of(url: Any) -> tuple[str | None, int | None]:

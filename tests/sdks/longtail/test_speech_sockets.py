@@ -22,6 +22,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 
 
 def client_of(sdk, url, asynchronous):
+    if sdk == "cartesia":
+        module = pytest.importorskip("cartesia")
+        kind = module.AsyncCartesia if asynchronous else module.Cartesia
+        return kind(api_key="k", base_url=url, websocket_base_url=url.replace("http", "ws"))
     package, name, keyed = {
         "sarvam": ("sarvamai", "SarvamAI", {"api_subscription_key": "k"}),
         "deepgram": ("deepgram", "DeepgramClient", {"api_key": "k"}),
@@ -56,6 +60,20 @@ class Api:
     """Whether an answer is complete without its end marker."""
     model: str | None = "m"
     error: Any = None
+    calls_back: bool = True
+    """Whether the connection can pass its messages to callbacks."""
+
+
+def generation(context, text="hi", **more):
+    """A request for speech."""
+    voice = {"mode": "id", "id": "v"}
+    form = {"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100}
+    return {"context_id": context, "model_id": "m", "transcript": text, "voice": voice, "output_format": form, **more}
+
+
+def chunk(context, **more):
+    return {"type": "chunk", "context_id": context, "data": "AAAA", "done": False, "status_code": 206,
+            "step_time": 1.0, **more}  # fmt: skip
 
 
 def heard(text="hi", **more):
@@ -246,6 +264,39 @@ APIS = {
         error={"event": "error", "code": "internal_error", "is_fatal": True, "message": "no", "status_code": 500},
     ),
 }
+CARTESIA = {
+    "cartesia-speech": Api(
+        "cartesia",
+        "speech",
+        lambda c: c.tts.websocket_connect(),
+        lambda connection: connection.send(generation("c")),
+        (chunk("c"), chunk("c"), said("done", done=True, status_code=200, context_id="c")),
+        error=said("error", done=True, status_code=500, context_id="c", error_code="internal", message="no"),
+        calls_back=False,
+    ),
+    "cartesia-turns": Api(
+        "cartesia",
+        "transcription",
+        lambda c: c.stt.auto_finalize.websocket(encoding="pcm_s16le", model="m", sample_rate=16000),
+        lambda connection: connection.send_raw(b"RIFF"),
+        (said("turn.start"), said("turn.update", transcript="h"), said("turn.end", transcript="hi")),
+        greeting=(said("connected", request_id="r"),),
+        error=said("error", title="t", message="no", status_code=500),
+        calls_back=False,
+    ),
+    "cartesia-hears": Api(
+        "cartesia",
+        "transcription",
+        lambda c: c.stt.manual_finalize.websocket(encoding="pcm_s16le", model="m", sample_rate=16000),
+        lambda connection: connection.send("finalize"),
+        (said("transcript", is_final=True, text="hi", request_id="r"), said("flush_done", request_id="r")),
+        endless=True,
+        error=said("error", title="t", message="no", status_code=500),
+        calls_back=False,
+    ),
+}
+OF_FERN = len(APIS)
+APIS |= CARTESIA
 
 
 def of(choice):
@@ -255,6 +306,9 @@ def of(choice):
 
 
 each_api = of(lambda api: True)
+unasked = of(lambda api: (api.sdk, api.operation) != ("cartesia", "speech"))
+closed_when_dropped = of(lambda api: len(api.answer) > 1 and (api.sdk, api.operation) != ("cartesia", "transcription"))
+called_back = of(lambda api: api.calls_back)
 in_parts = of(lambda api: len(api.answer) > 1)
 asking = of(lambda api: api.ask and api.operation != "transcription")
 ending = of(lambda api: api.ask and api.operation != "transcription" and api.answer[-1] != snippet(True))
@@ -341,7 +395,7 @@ def waits(api):
 
 async def test_every_socket_of_the_family_is_called_here():
     assert {row.name for row in providers.SDKS if row.family == "fern_sockets"} == set(SOCKETS)
-    assert sum(map(len, SOCKETS.values())) == len(APIS)
+    assert sum(map(len, SOCKETS.values())) == OF_FERN
 
 
 @each_way
@@ -362,7 +416,7 @@ async def test_an_answer_is_one_good_call_however_it_is_received(api, asynchrono
 
 
 @each_way
-@each_api
+@called_back
 async def test_an_answer_to_callbacks_is_one_good_call(api, asynchronous, serve, observed):
     script = (*api.greeting, *waits(api), *api.answer)
     seen = await talk(api, serve(*script, Close(1000)), asynchronous, how="listen")
@@ -372,7 +426,7 @@ async def test_an_answer_to_callbacks_is_one_good_call(api, asynchronous, serve,
 
 
 @each_way
-@each_api
+@unasked
 async def test_every_answer_of_a_session_is_a_call(api, asynchronous, serve, observed):
     script = (*api.greeting, *waits(api), *api.answer, *api.answer)
     await talk(api, serve(*script), asynchronous, until=messages(script))
@@ -443,7 +497,7 @@ async def test_a_close_at_any_moment_is_one_failed_call(api, asynchronous, ends,
 
 
 @each_way
-@each_api
+@called_back
 async def test_a_close_that_the_sdk_hides_from_callbacks_is_counted(api, asynchronous, serve, observed):
     seen = await talk(api, serve(*MOMENTS["during the answer"](api), Close(1011)), asynchronous, how="listen")
     assert seen.raised is None
@@ -541,18 +595,21 @@ async def test_a_task_that_is_cancelled_while_it_receives_ends_the_running_answe
     assert observed.outcomes() == {"ok" if api.endless else "cancelled": 1}
 
 
-@in_parts
+@closed_when_dropped
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_session_that_is_dropped_ends_its_calls(api, serve, observed):
     script = MOMENTS["during the answer"](api)
     manager = api.open(client_of(api.sdk, serve(*script).url, False))
     connection = manager.__enter__()
     if api.ask:
         api.ask(connection)
-    receive(connection, Seen(), messages(script), "iterate")
+    receive(connection, Seen(), messages(script), "recv")
+    socket = getattr(connection, "_websocket", None) or connection._connection
     del connection, manager
     gc.collect()
     drainer.finish()
     assert observed.outcomes() == {"ok" if api.endless else "cancelled": 1}
+    socket.close()
 
 
 @each_way
@@ -561,3 +618,111 @@ async def test_nothing_is_observed_after_uninstrument(api, asynchronous, serve, 
     instrument().uninstrument()
     await talk(api, serve(*api.greeting, *waits(api), *api.answer, Close(1000)), asynchronous)
     assert telemetry.outcomes() == {}
+
+
+# --- several answers at a time on one connection of cartesia ---
+
+SPEECH_OF_CARTESIA = CARTESIA["cartesia-speech"]
+DONE = {name: said("done", done=True, status_code=200, context_id=name) for name in ("a", "b")}
+
+
+async def speak(server, asynchronous, requests, until):
+    """Send requests, and receive so many messages."""
+    client = client_of("cartesia", server.url, asynchronous)
+    if asynchronous:
+        async with client.tts.websocket_connect() as connection:
+            for request in requests:
+                await connection.send(request)
+            for _ in range(until):
+                await connection.recv()
+        return
+    with client.tts.websocket_connect() as connection:
+        for request in requests:
+            connection.send(request)
+        for _ in range(until):
+            connection.recv()
+
+
+@each_way
+async def test_contexts_of_cartesia_are_told_apart(asynchronous, serve, observed):
+    wrong = {**SPEECH_OF_CARTESIA.error, "context_id": "b"}
+    server = serve(Await(2), chunk("a"), chunk("b"), wrong, chunk("a"), DONE["a"])
+    await speak(server, asynchronous, [generation("a"), generation("b")], 5)
+    assert observed.outcomes() == {"ok": 1, "error": 1}
+    assert observed.reasons() == {("SERVER", "internal"): 1}
+
+
+@each_way
+async def test_texts_of_one_context_are_one_request(asynchronous, serve, observed):
+    texts = [generation("a", "hi", **{"continue": True}), generation("a", "there"), generation("a", "")]
+    await speak(serve(Await(3), chunk("a"), DONE["a"]), asynchronous, texts, 2)
+    assert observed.outcomes() == {"ok": 1}
+
+
+@pytest.mark.parametrize("before", [[], [chunk("a")]], ids=["asked", "during"])
+async def test_a_context_that_the_application_cancels_is_cancelled(before, serve, observed):
+    server = serve(Await(), *before, Await(), chunk("a"), DONE["a"])
+    async with client_of("cartesia", server.url, True).tts.websocket_connect() as connection:
+        await connection.send(generation("a"))
+        for _ in before:
+            await connection.recv()
+        await connection.send({"cancel": True, "context_id": "a"})
+        await connection.recv()
+        await connection.recv()
+    assert observed.outcomes() == {"cancelled": 1}
+
+
+async def test_the_server_may_choose_the_name_of_a_context(serve, observed):
+    request = generation("a")
+    del request["context_id"]
+    await speak(serve(Await(), chunk("a"), DONE["a"]), True, [request], 2)
+    assert observed.outcomes() == {"ok": 1}
+
+
+async def test_an_error_without_a_context_is_of_the_only_one_that_was_asked_for(serve, observed):
+    wrong = said("error", done=True, status_code=402, error_code="quota_exceeded", message="no")
+    await speak(serve(Await(), wrong), True, [generation("a")], 1)
+    assert observed.outcomes() == {"error": 1}
+    assert observed.span().attributes["llm.error.class"] == "CALL_BUDGET"
+
+
+async def test_a_context_that_a_task_of_the_sdk_reads_is_one_good_call(serve, observed):
+    server = serve(Await(), chunk("a"), DONE["a"], Close(1011))
+    form = generation("a")["output_format"]
+    async with client_of("cartesia", server.url, True).tts.websocket_connect() as connection:
+        context = connection.context("a", model_id="m", voice={"mode": "id", "id": "v"}, output_format=form)
+        await context.push("hi", continue_=False)
+        assert [event.type async for event in context.receive()] == ["chunk", "done"]
+        await connection._processing_task
+    assert observed.outcomes() == {"ok": 1, "error": 1}
+    assert observed.counts("llm_calls_total", "gen_ai.request.model") == {"m": 1, None: 1}
+
+
+async def test_a_manager_that_is_entered_twice_is_one_session(serve, observed):
+    manager = client_of("cartesia", serve().url, False).tts.websocket_connect()
+    with manager as connection:
+        assert manager.enter() is connection
+    assert observed.outcomes() == {"ok": 1}
+
+
+@each_way
+async def test_a_connection_that_cartesia_opens_again_is_a_session_of_its_own(asynchronous, serve, observed):
+    api = CARTESIA["cartesia-turns"]
+    server = serve(*api.answer, Abort())
+    manager = client_of("cartesia", server.url, asynchronous).stt.auto_finalize.websocket(
+        encoding="pcm_s16le",
+        model="m",
+        sample_rate=16000,
+        initial_delay=0.001,
+        on_reconnecting=lambda event: {"abort": True} if server.connections > 1 else None,
+    )
+    with suppress(Exception):
+        if asynchronous:
+            async with manager as connection:
+                async for _ in connection:
+                    pass
+        else:
+            with manager as connection:
+                for _ in connection:
+                    pass
+    assert observed.outcomes() == {"ok": 2, "error": 2}

@@ -5,10 +5,12 @@ from llm_errors.instrument.adapters.ai21 import Ai21
 from llm_errors.instrument.adapters.aleph_alpha import AlephAlpha
 from llm_errors.instrument.adapters.azure_inference import AzureInference
 from llm_errors.instrument.adapters.botocore import Botocore
+from llm_errors.instrument.adapters.cartesia_sockets import CartesiaSockets
 from llm_errors.instrument.adapters.claude_agent import ClaudeAgent
 from llm_errors.instrument.adapters.cohere import Cohere
 from llm_errors.instrument.adapters.dashscope import Dashscope
 from llm_errors.instrument.adapters.dspy_engine import DspyEngine
+from llm_errors.instrument.adapters.elevenlabs_sockets import ElevenLabsSockets
 from llm_errors.instrument.adapters.fern import Fern
 from llm_errors.instrument.adapters.fern_sockets import FernSockets
 from llm_errors.instrument.adapters.fish_audio import FishAudio
@@ -48,6 +50,8 @@ FAMILIES: dict[str, type[Adapter]] = {
     "cohere": Cohere,
     "fern": Fern,
     "fern_sockets": FernSockets,
+    "cartesia_sockets": CartesiaSockets,
+    "elevenlabs_sockets": ElevenLabsSockets,
     "framework": Framework,
     "azure_inference": AzureInference,
     "ai21": Ai21,

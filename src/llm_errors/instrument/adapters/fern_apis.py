@@ -86,6 +86,15 @@ APIS: Mapping[str, tuple[Api, ...]] = {
         Api("voice_cloning.raw_client", "RawVoiceCloningClient", "speech", AUDIO, "convert", "convert_stream"),
     ),
     "elevenlabs": (
+        # Over a websocket. There is no asynchronous twin.
+        Api(
+            "realtime_tts",
+            "RealtimeTextToSpeechClient",
+            "speech",
+            AUDIO,
+            generators="convert_realtime",
+            optional=True,
+        ),
         Api(
             "text_to_speech.raw_client",
             "RawTextToSpeechClient",

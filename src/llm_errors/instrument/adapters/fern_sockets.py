@@ -11,10 +11,10 @@ from llm_errors.extract.fields import field, text
 from llm_errors.instrument.adapters.sockets import opening
 from llm_errors.instrument.adapters.spoken import Spoken
 from llm_errors.instrument.adapters.spoken_apis import SOCKETS, Socket
-from llm_errors.instrument.adapters.wire import Understands, tap
+from llm_errors.instrument.adapters.wire import observing
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.protocol import Function, Target
-from llm_errors.instrument.sessions import Session, refused
+from llm_errors.instrument.sessions import refused
 from llm_errors.instrument.wrappers import Edge
 from llm_errors.providers import provider_of_host
 from llm_errors.safety import quietly
@@ -37,7 +37,7 @@ class FernSockets(Spoken):
         """The session. The environment of the client has the address."""
         socket = self._sockets[target.module, target.owner.removeprefix("Async")]
         url = text(field(instance._raw_client._client_wrapper.get_environment(), socket.server))
-        host, port = split_address(url.replace("ws", "http", 1) if url.startswith("ws") else url)
+        host, port = split_address(url)
         return self.info(
             operation=socket.operation,
             model=text(kwargs.get("model"), 256),
@@ -49,10 +49,7 @@ class FernSockets(Spoken):
         )
 
 
-def _attach(edge: Edge, info: CallInfo, started: float, connection: Any) -> None:
-    """Observe the connection inside the SDK's object."""
-    adapter: Understands = edge.adapter  # type: ignore[assignment]  # every adapter with these targets is one
-    tap(connection._websocket, Session(edge.late, info, started), adapter)
+_attach = observing("_websocket")
 
 
 def _entered(edge: Edge, original: Function) -> Function:

@@ -1,14 +1,16 @@
 """Wrappers for the methods of a connection, for SDKs with a model that answers on a websocket.
 
 The wrapper of the connecting method attaches a `Session` to the connection. The other wrappers pass it what they observe.
-The session is garbage-collected with the connection, which ends its calls.
+The session is garbage-collected with the connection, which ends its calls. This module has more than 120 lines because every
+wrapper has a twin for coroutine functions.
 """
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
 from llm_errors.call import CallInfo
-from llm_errors.instrument.protocol import Function
+from llm_errors.instrument.protocol import Function, Wrap
 from llm_errors.instrument.sessions import SESSION, Asked, Session, refused
 from llm_errors.instrument.wrappers import Edge, before, before_async
 from llm_errors.safety import quietly, report_internal_error
@@ -42,40 +44,53 @@ def attach(edge: Edge, info: CallInfo, started: float, connection: Any) -> Sessi
     return session
 
 
-def connects(edge: Edge, original: Function) -> Function:
-    """The wrapper of a method that returns a connection."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        info, started = quietly("begin", None, opening, edge, args, kwargs), perf_counter()
-        if info is None:
-            return original(*args, **kwargs)
-        try:
-            connection = original(*args, **kwargs)
-        except BaseException as exc:
-            quietly("failed", None, refused, edge.late, info, started, exc)
-            raise
-        quietly("returned", None, attach, edge, info, started, connection)
-        return connection
-
-    return wrapper
+Attach = Callable[[Edge, CallInfo, float, Any], object]
+"""Begins a session on what a connecting method returned. The number is the begin in `perf_counter` seconds."""
 
 
-def connects_async(edge: Edge, original: Function) -> Function:
+def connecting(begin: Attach) -> Wrap:
+    """The wrapper of a method that returns a connection, on which `begin` begins a session."""
+
+    def wrap(edge: Edge, original: Function) -> Function:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            info, started = quietly("begin", None, opening, edge, args, kwargs), perf_counter()
+            if info is None:
+                return original(*args, **kwargs)
+            try:
+                connection = original(*args, **kwargs)
+            except BaseException as exc:
+                quietly("failed", None, refused, edge.late, info, started, exc)
+                raise
+            quietly("returned", None, begin, edge, info, started, connection)
+            return connection
+
+        return wrapper
+
+    return wrap
+
+
+def connecting_async(begin: Attach) -> Wrap:
     """The same for a coroutine function."""
 
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        info, started = quietly("begin", None, opening, edge, args, kwargs), perf_counter()
-        if info is None:
-            return await original(*args, **kwargs)
-        try:
-            connection = await original(*args, **kwargs)
-        except BaseException as exc:
-            quietly("failed", None, refused, edge.late, info, started, exc)
-            raise
-        quietly("returned", None, attach, edge, info, started, connection)
-        return connection
+    def wrap(edge: Edge, original: Function) -> Function:
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            info, started = quietly("begin", None, opening, edge, args, kwargs), perf_counter()
+            if info is None:
+                return await original(*args, **kwargs)
+            try:
+                connection = await original(*args, **kwargs)
+            except BaseException as exc:
+                quietly("failed", None, refused, edge.late, info, started, exc)
+                raise
+            quietly("returned", None, begin, edge, info, started, connection)
+            return connection
 
-    return wrapper
+        return wrapper
+
+    return wrap
+
+
+connects, connects_async = connecting(attach), connecting_async(attach)
 
 
 def makes_event(edge: Edge, original: Function) -> Function:

@@ -54,6 +54,8 @@ class Spoken(Adapter):
         request = talk.request(data)
         if request is not None:
             key = talk.key_of(request)
+            if talk.turns and key in session.running:
+                session.part(key, Step.BREAK)
             if key not in session.running and key not in session.lanes:
                 session.ask(key, model=text(request.get(talk.model), 256) or None if talk.model else None)
             return

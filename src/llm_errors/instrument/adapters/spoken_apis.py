@@ -1,4 +1,7 @@
-"""The websockets of the speech SDKs, by SDK: where each one connects, and the protocol of its messages."""
+"""The websockets of the speech SDKs, by SDK: where each one connects, and the protocol of its messages.
+
+This module has more than 120 lines because it is a table: one row per API, and one per protocol.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -95,6 +98,53 @@ _SARVAM_REALTIME = _speaks(
         "transcript.partial": BEGIN,
         "transcript.final": END,
         "error": ERROR,
+    },
+    silent=True,
+)
+
+CARTESIA_SPEECH = _speaks(
+    asks_with="transcript",
+    cancels_with="cancel",
+    key="context_id",
+    model="model_id",
+    steps={"chunk": PART, "timestamps": BEGIN, "phoneme_timestamps": BEGIN, "done": END, "error": ERROR},
+)
+CARTESIA_TURNS = _speaks(
+    steps={"turn.start": BEGIN, "turn.update": BEGIN, "turn.end": END, "error": ERROR},
+    silent=True,
+)
+CARTESIA_TRANSCRIPT = _speaks(
+    asks=frozenset(("finalize",)),
+    steps={"transcript": PART, "flush_done": END, "done": END, "error": ERROR},
+    silent=True,
+    endless=True,
+)
+ELEVENLABS_AGENT = _speaks(
+    asks=frozenset(("user_message", "multimodal_message")),
+    steps={
+        **dict.fromkeys(("audio", "agent_response", "agent_chat_response_part", "client_tool_call"), PART),
+        "user_transcript": BREAK,
+        "interruption": BREAK,
+        "error": ERROR,
+    },
+    turns=True,
+    endless=True,
+)
+ELEVENLABS_TRANSCRIPT = _speaks(
+    kind=("message_type",),
+    asks_with="commit",
+    steps={
+        "partial_transcript": BEGIN,
+        "committed_transcript": END,
+        **dict.fromkeys(
+            (
+                *("error", "auth_error", "quota_exceeded", "commit_throttled", "transcriber_error", "unaccepted_terms"),
+                *("unaccepted_terms_error", "rate_limited", "input_error", "invalid_request", "queue_overflow"),
+                *("resource_exhausted", "session_time_limit_exceeded", "chunk_size_exceeded"),
+                "insufficient_audio_activity",
+            ),
+            ERROR,
+        ),
     },
     silent=True,
 )

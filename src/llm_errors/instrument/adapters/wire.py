@@ -7,9 +7,12 @@ SDKs read from such a connection in several ways, and drop or replace messages t
 from collections.abc import Callable
 from inspect import iscoroutinefunction
 from typing import Any, Protocol
-from weakref import ref
+from weakref import finalize, ref
 
+from llm_errors.call import CallInfo
+from llm_errors.instrument import drainer
 from llm_errors.instrument.sessions import SESSION, Asked, Session
+from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly, report_internal_error
 
 _LIBRARY = "websockets"
@@ -31,15 +34,36 @@ class Understands(Protocol):
         ...
 
 
-def tap(connection: Any, session: Session, adapter: Understands) -> None:
+def observing(attribute: str = "", closes: bool = True) -> Callable[[Edge, CallInfo, float, Any], Session | None]:
+    """Begin a session on the connection in this attribute of an SDK's object, or on the connection itself.
+
+    The session also ends with the object: a thread of the library may keep the connection. Nothing is done with an object of
+    another library, or with a connection that is observed already. `closes` is whether the session ends with the connection;
+    otherwise the adapter ends it.
+    """
+
+    def begin(edge: Edge, info: CallInfo, started: float, holder: Any) -> Session | None:
+        connection = getattr(holder, attribute) if attribute else holder
+        if type(connection).__module__.partition(".")[0] != _LIBRARY or SESSION in vars(connection):
+            return None
+        adapter: Understands = edge.adapter  # type: ignore[assignment]  # every adapter with these targets is one
+        session = Session(edge.late, info, started)
+        _tap(connection, session, adapter)
+        if not closes:
+            del vars(connection)["close"]
+        if holder is not connection:
+            finalize(holder, drainer.run, session.end).atexit = False
+        return session
+
+    return begin
+
+
+def _tap(connection: Any, session: Session, adapter: Understands) -> None:
     """Pass what the connection receives and sends to the adapter, and end the session with the connection.
 
-    The replaced methods do not reference the connection, so it is freed when the SDK drops it. Nothing is done with an object
-    of another library, or with a connection that is observed already.
+    The replaced methods do not reference the connection, so it is freed when the SDK drops it.
     """
     kind = type(connection)
-    if kind.__module__.partition(".")[0] != _LIBRARY or SESSION in vars(connection):
-        return
     methods = _methods_async if iscoroutinefunction(kind.recv) else _methods
     vars(connection).update({SESSION: session, **methods(kind, ref(connection), session, adapter)})
 

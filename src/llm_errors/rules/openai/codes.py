@@ -284,6 +284,20 @@ CODES: Final = (
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
           " failed_dependency llm_error llm_api_error llm_provider"),
+    # What the websockets of Deepgram, ElevenLabs and Hume tell.
+    _code("speech.throttled", E.RATE_LIMITED, "requests", "commit_throttled"),
+    _code("speech.failed", E.SERVER, "model_error", "transcriber_error failed_to_listen failed_to_think failed_to_speak"),
+    _code("speech.server", E.SERVER, "internal", "net-0000 net-0002 net-0003 net-0004"),
+    _code("speech.overloaded", E.SERVER, "overloaded", "queue_overflow"),
+    _code("speech.terms", E.AUTH, "permission_denied", "unaccepted_terms unaccepted_terms_error"),
+    _code("speech.credit", E.CALL_BUDGET, "insufficient_quota", "out_of_credit zero_balance"),
+    _code("speech.media", E.BAD_REQUEST, "invalid_media", "input_error insufficient_audio_activity data-0000"),
+    _code("speech.size", E.BAD_REQUEST, "request_too_large", "chunk_size_exceeded big-0000"),
+    _code("speech.idle", E.BAD_REQUEST, "failed_precondition",
+          "session_time_limit_exceeded client_message_timeout net-0001 inactivity_timeout max_duration_timeout"
+          " injectionrefused"),
+    _code("speech.message", E.BAD_REQUEST, "invalid_parameter",
+          "schemaerror unparsable_client_message invalid_settings configurefailure message-0000 data-0002 invalid_config"),
     # A workflow of Vellum: its code and its nodes are the application's own.
     _code("workflow.turns", E.CALL_BUDGET, "max_turns", "node_execution_count_limit_reached"),
     _code("workflow.start", E.BAD_REQUEST, "failed_precondition", "workflow_initialization"),
