@@ -36,7 +36,14 @@ from llm_errors.safety import configure
 
 ASYNC = (
     *(Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT, Kind.ASYNC_RETRY, Kind.ASYNC_CLOSE, Kind.ASYNC_OUTER_CALL, Kind.ASYNC_PART),
-    *(unusual.poll_async, unusual.refresh_async, dashscope._sent_async, steps.step_async, steps.close_async),
+    *(
+        unusual.poll_async,
+        unusual.refresh_async,
+        dashscope._sent_async,
+        steps.step_async,
+        steps.read_async,
+        steps.close_async,
+    ),
     *(sockets.connects_async, sockets.receives_async, sockets.sends_async, sockets.closes_async),
     *(run_wrappers.async_run, run_wrappers.async_step, run_wrappers.async_check),
     *(litellm_calls.model_call_async, litellm_requests.request_async, litellm_streams.next_chunk_async),

@@ -1,8 +1,9 @@
 """One running call: its CallInfo, its observed state, and its end, which is recorded exactly once."""
 
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -26,6 +27,30 @@ RETURNED: Any = object()
 """The value of `parsed` if the SDK returns the parsed result itself, so that no `post_parser` is installed."""
 _UNREADABLE = Evidence()
 """The evidence of a failure for which reading raised an internal error."""
+
+
+def _throwing(iterator: Any, exc: BaseException) -> Callable[[], Any]:
+    """The step of an SDK's generator in which the application's exception is raised. Other iterators are left."""
+    if not hasattr(iterator, "throw"):
+        raise exc
+    if isinstance(exc, GeneratorExit):
+        iterator.close()
+        raise exc
+    return partial(iterator.throw, exc)
+
+
+async def throwing_async(iterator: Any, exc: BaseException) -> Callable[[], Any]:
+    """The same for an async generator."""
+    if not hasattr(iterator, "athrow"):
+        raise exc
+    if isinstance(exc, GeneratorExit):
+        await iterator.aclose()
+        raise exc
+    return partial(iterator.athrow, exc)
+
+
+async def _taken(chunk: Any) -> Any:
+    return chunk
 
 
 def _unread(chunk: Any) -> None:
@@ -280,25 +305,35 @@ class Invocation:
     # --- streams ---
 
     def follow(
-        self, iterator: Any, finalizer: StreamFinalizer | None = None, chunks: Chunks | None = None
-    ) -> Generator[Any, None, Any]:
+        self,
+        iterator: Any,
+        finalizer: StreamFinalizer | None = None,
+        chunks: Chunks | None = None,
+        first: Sequence[Any] = (),
+    ) -> Generator[Any, Any, Any]:
         """Pass the chunks through and read each one. `chunks` replaces the reader of the API.
 
         `finalizer` is kept alive by this generator: it ends the call if the generator is dropped before its first step.
+        `first` has the first chunk, if it was taken from the iterator before. What the application sends or throws into this
+        generator reaches the generator of the SDK, and closing this one closes that one.
         """
         look = self._begin_chunks(chunks)
         begun = False
+        advance: Callable[[], Any] = iterator.__next__
+        step, thrown = iter(first).__next__ if first else advance, 0
         try:
             while True:
                 self.waiting = True
                 try:
-                    chunk = next(iterator)
+                    chunk = step()
                 except StopIteration as stop:
                     quietly("stream", None, self.exhausted)
                     return stop.value
                 except BaseException as exc:
-                    quietly("stream", None, self.failed, exc)
+                    quietly("stream", None, self._broken, exc, thrown)
                     raise
+                finally:
+                    step = advance  # a step that throws refers to an exception, and through it to this frame
                 self.received = perf_counter()
                 self.waiting = False
                 try:
@@ -308,28 +343,39 @@ class Invocation:
                     report_internal_error("chunk", error)
                 if ended or not begun:
                     begun = self._turning_point(ended)
-                yield chunk
+                try:
+                    sent = yield chunk
+                    step = advance if sent is None else partial(iterator.send, sent)
+                except BaseException as exc:  # noqa: BLE001 - the SDK raises it again, or handles it
+                    step, thrown = _throwing(iterator, exc), id(exc)
         finally:
-            if self.unsettled:
-                drainer.run(self.abandoned)
+            self._left()
 
     async def follow_async(
-        self, iterator: Any, finalizer: StreamFinalizer | None = None, chunks: Chunks | None = None
-    ) -> AsyncGenerator[Any, None]:
+        self,
+        iterator: Any,
+        finalizer: StreamFinalizer | None = None,
+        chunks: Chunks | None = None,
+        first: Sequence[Any] = (),
+    ) -> AsyncGenerator[Any, Any]:
         """The same for an async iterator."""
         look = self._begin_chunks(chunks)
         begun = False
+        advance: Callable[[], Any] = iterator.__anext__
+        step, thrown = partial(_taken, first[0]) if first else advance, 0
         try:
             while True:
                 self.waiting = True
                 try:
-                    chunk = await iterator.__anext__()
+                    chunk = await step()
                 except StopAsyncIteration:
                     quietly("stream", None, self.exhausted)
                     return
                 except BaseException as exc:
-                    quietly("stream", None, self.failed, exc)
+                    quietly("stream", None, self._broken, exc, thrown)
                     raise
+                finally:
+                    step = advance
                 self.received = perf_counter()
                 self.waiting = False
                 try:
@@ -339,10 +385,22 @@ class Invocation:
                     report_internal_error("chunk", error)
                 if ended or not begun:
                     begun = self._turning_point(ended)
-                yield chunk
+                try:
+                    sent = yield chunk
+                    step = advance if sent is None else partial(iterator.asend, sent)
+                except BaseException as exc:  # noqa: BLE001 - the SDK raises it again, or handles it
+                    step, thrown = await throwing_async(iterator, exc), id(exc)
         finally:
-            if self.unsettled:
-                drainer.run(self.abandoned)
+            self._left()
+
+    def _broken(self, exc: BaseException, thrown: int) -> None:
+        """The generator of the SDK raised. If the application threw this exception into it, the stream was given up."""
+        if id(exc) != thrown:
+            self.failed(exc)
+
+    def _left(self) -> None:
+        if self.unsettled:
+            drainer.run(self.abandoned)
 
     def _turning_point(self, ended: bool | None) -> bool:
         """The first chunk arrived, or one that ends the answer."""

@@ -28,7 +28,7 @@ class NestedCalls:
 
     def __init__(self, native_span: bool = False) -> None:
         around = NESTED.get()
-        self._native_span = native_span or (around is not None and around._native_span)
+        self._native_span: bool = native_span or (around is not None and around._native_span)
         # A task that begins inside a call may outlive it, and begin the next one: no chain of ended calls must grow.
         self._around = None if around is None else ref(around)
         self.began = 0

@@ -6,7 +6,6 @@ The wrapper of a coroutine function is a coroutine function, and so on, so that 
 import sys
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -167,17 +166,20 @@ def _generator(edge: Edge, original: Function) -> Function:
         call = edge.begin(args, kwargs)
         if call is None:
             return (yield from original(*args, **kwargs))
+        first = []
+        value = None
         try:
             inner = original(*call.first, *call.args, **call.kwargs)
-            first = [next(inner)]
-        except StopIteration:
-            first = []
+            first.append(next(inner))
+        except StopIteration as stop:
+            value = stop.value
         except BaseException as exc:
             quietly("failed", None, call.failed, exc)
             raise
         finally:
             call.leave()
-        return (yield from call.follow(chain(first, inner), StreamFinalizer(call)))
+        ended = yield from call.follow(inner, StreamFinalizer(call), first=first)
+        return value if ended is None else ended
 
     return wrapper
 

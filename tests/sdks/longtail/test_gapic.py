@@ -7,6 +7,8 @@ from contextlib import suppress
 
 import pytest
 
+from llm_errors.instrument import drainer
+
 grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
 glm = pytest.importorskip("google.ai.generativelanguage_v1beta", reason="google-ai-generativelanguage is not installed")
 genai = pytest.importorskip("google.generativeai", reason="google-ai-generativelanguage is not installed")
@@ -172,6 +174,40 @@ def test_how_a_stream_ended(observed, serve, parts, wanted, asynchronous):
     assert verdict(observed) == wanted, raised
     if isinstance(parts[-1], Failing):
         assert observed.span().attributes.get("llm.error.partial_output", False) is (len(parts) > 1)
+
+
+@pytest.mark.parametrize(
+    ("parts", "reads", "outcome"),
+    [
+        ([answer(0), answer(STOP, "")], 3, "ok"),
+        ([answer(0), answer(STOP, "")], 2, "ok"),
+        ([answer(0), answer(STOP, "")], 1, "cancelled"),
+        ([answer(0)], 2, "TRANSPORT/stream_cut"),
+        ([answer(0), Failing(CODES.INTERNAL)], 2, "SERVER/internal"),
+    ],
+    ids=["to its end", "to its last part", "in part", "until it is cut", "until it fails"],
+)
+def test_a_stream_that_is_read_part_by_part(observed, serve, parts, reads, outcome):
+    async def read(one):
+        try:
+            stream = await one.stream_generate_content({"model": "models/gemini-x"})
+            for _ in range(reads):
+                await stream.read()
+        finally:
+            await one.transport.close()
+
+    address = serve("gemini", [parts])
+
+    async def call():
+        await read(client("gemini", address, True))
+
+    with suppress(Exception):
+        asyncio.run(call())
+    gc.collect()
+    drainer.finish()
+    ((labels, point),) = observed.points("llm_calls_total")
+    assert point.value == 1
+    assert (verdict(observed) if labels["llm.call.outcome"] == "error" else labels["llm.call.outcome"]) == outcome
 
 
 def test_a_server_that_is_not_there(observed):

@@ -10,7 +10,7 @@ from llm_errors.extract.fields import field, text
 from llm_errors.extract.google_proto import PROTO
 from llm_errors.instrument.adapters import steps
 from llm_errors.instrument.endpoints import split_address
-from llm_errors.instrument.finalizers import StreamFinalizer
+from llm_errors.instrument.finalizers import finalizer_of
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Function, Kind, Target
 from llm_errors.instrument.wrappers import Edge
@@ -64,6 +64,8 @@ class Gapic(Adapter):
         for retry in ("retry_unary", "retry_unary_async"):
             yield Target(f"google.api_core.retry.{retry}", "", "_retry_error_helper", _retried, optional=True)
         yield Target("google.api_core.grpc_helpers", "_StreamingResponseIterator", "__next__", steps.step)
+        reads = ("google.api_core.grpc_helpers_async", "_WrappedStreamResponseMixin", "read")
+        yield Target(*reads, steps.read_async, optional=True)
         yield Target("google.api_core.rest_streaming", "ResponseIterator", "__next__", steps.step, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
@@ -84,10 +86,10 @@ class Gapic(Adapter):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge an answer, or follow a stream: a sync one in its `__next__`, an async one in the generator that reads it."""
+        """Judge an answer, or follow a stream: in its `__next__` or `read`, or in the generator that iterates over it."""
         if not call.info.stream:
             call.judge(result)
-        elif hasattr(result, "_wrapped_aiter"):
-            result._wrapped_async_generator = call.follow_async(result._wrapped_aiter(), StreamFinalizer(call))
-        else:
-            steps.begin(call, result)
+            return
+        steps.begin(call, result)
+        if hasattr(result, "_wrapped_aiter"):
+            result._wrapped_async_generator = call.follow_async(result._wrapped_aiter(), finalizer_of(result))

@@ -3,11 +3,13 @@
 A lazy generator sends the request at its first step, where the call begins. If it is dropped before, no call is counted.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from llm_errors.instrument.finalizers import StreamFinalizer
+from llm_errors.instrument.invocation import throwing_async
 from llm_errors.instrument.protocol import Function, Kind, Wrap
 from llm_errors.instrument.wrappers import WRAPPERS, Edge
 from llm_errors.safety import quietly
@@ -35,11 +37,11 @@ def lazy_when_async(streams: Callable[..., bool]) -> Wrap:
     """The same for a coroutine function."""
 
     def wrap(edge: Edge, original: Function) -> Function:
-        whole = WRAPPERS[Kind.ASYNC_CALL](edge, original)
+        whole, streamed = WRAPPERS[Kind.ASYNC_CALL](edge, original), lazily(edge, original)
 
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
             if streams(*args, **kwargs):
-                return lazily(edge, original, args, kwargs)
+                return streamed(*args, **kwargs)
             return await whole(*args, **kwargs)
 
         return wrapper
@@ -51,16 +53,37 @@ lazy, lazy_async = lazy_when(_asked), lazy_when_async(_asked)
 """The wrappers of functions with an argument `stream`."""
 
 
-async def lazily(
-    edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> AsyncGenerator[Any, None]:
-    """The stream of a coroutine function that returns an async generator. The request is sent at the first step."""
+def lazily(edge: Edge, original: Function) -> Function:
+    """The wrapper of a coroutine function that returns an async generator, as an async generator function.
+
+    The request is sent at the first step. What the application sends or throws into the generator reaches that of the SDK.
+    """
+
+    async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+        parts = await _opened(edge, original, args, kwargs)
+        step: Callable[[], Any] = parts.__anext__
+        async with aclosing(parts):
+            while True:
+                try:
+                    chunk = await step()
+                except StopAsyncIteration:
+                    return
+                finally:
+                    step = parts.__anext__
+                try:
+                    sent = yield chunk
+                    step = parts.__anext__ if sent is None else partial(parts.asend, sent)
+                except BaseException as exc:  # noqa: BLE001 - the SDK raises it again, or handles it
+                    step = await throwing_async(parts, exc)
+
+    return wrapper
+
+
+async def _opened(edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The generator of the SDK, or the one that observes it: its first chunk has then been received."""
     call = edge.begin(args, kwargs)
     if call is None:
-        async with aclosing(await original(*args, **kwargs)) as inner:
-            async for chunk in inner:
-                yield chunk
-        return
+        return await original(*args, **kwargs)
     first = []
     try:
         inner = await original(*args, **kwargs)
@@ -72,16 +95,7 @@ async def lazily(
         raise
     finally:
         call.leave()
-    async with aclosing(inner), aclosing(call.follow_async(_after(first, inner))) as followed:
-        async for chunk in followed:
-            yield chunk
-
-
-async def _after(first: list[Any], rest: Any) -> AsyncIterator[Any]:
-    for chunk in first:
-        yield chunk
-    async for chunk in rest:
-        yield chunk
+    return call.follow_async(inner, StreamFinalizer(call), first=first)
 
 
 def eager_when(streams: Callable[..., bool]) -> Wrap:
@@ -154,9 +168,4 @@ def stepping(edge: Edge, original: Function) -> Function:
     async def opened(*args: Any, **kwargs: Any) -> Any:
         return original(*args, **kwargs)
 
-    async def wrapper(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        async with aclosing(lazily(edge, opened, args, kwargs)) as parts:
-            async for chunk in parts:
-                yield chunk
-
-    return wrapper
+    return lazily(edge, opened)

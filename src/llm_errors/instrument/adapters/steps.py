@@ -82,3 +82,28 @@ def step_async(edge: Edge, original: Function) -> Function:
         return chunk
 
     return wrapper
+
+
+_END = "_EOF"
+"""The class of the value that gRPC returns after the last chunk."""
+
+
+def read_async(edge: Edge, original: Function) -> Function:
+    """The wrapper of gRPC's `read`, a coroutine function that returns a chunk or the mark of the end."""
+
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        call = quietly("chunk", None, _waiting, edge, args)
+        if call is None:
+            return await original(*args, **kwargs)
+        try:
+            chunk = await original(*args, **kwargs)
+        except BaseException as exc:
+            quietly("stream", None, call.failed, exc)
+            raise
+        if type(chunk).__name__ == _END:
+            quietly("stream", None, call.exhausted)
+        else:
+            quietly("chunk", None, call.passed, chunk)
+        return chunk
+
+    return wrapper

@@ -107,8 +107,10 @@ def _streams_async(edge: Edge, original: Function) -> Function:
     async def start(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         return _chunks(original(*args, **kwargs))
 
+    observed = lazily(edge, start)
+
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return lazily(edge, start, args, kwargs) if edge.patcher.active else original(*args, **kwargs)
+        return observed(*args, **kwargs) if edge.patcher.active else original(*args, **kwargs)
 
     return wrapper
 
