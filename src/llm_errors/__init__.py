@@ -1,7 +1,7 @@
 """llm-errors: classifies every failed LLM call.
 
-`classify` has no side effects and is cheap to import: what reads a failure is imported by the first failure. OpenTelemetry is
-only imported if `LLMErrorsInstrumentor` is used.
+Importing this package is cheap: the modules that read and classify a failure are imported when the first failure arrives, and
+OpenTelemetry only if `LLMErrorsInstrumentor` is used. `classify` has no side effects.
 """
 
 import importlib
@@ -31,7 +31,9 @@ __all__ = [
 
 
 _LATER = {"Classification": "llm_errors.evidence", "LLMErrorsInstrumentor": "llm_errors.instrumentor"}
-"""Public names that are imported when they are first used, and their modules. `dataclasses` or OpenTelemetry is behind them."""
+"""Public name -> the module that defines it. A module is imported when the name is first used, because it imports `dataclasses`
+or OpenTelemetry.
+"""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""`python -m llm_errors`: the command `llm-errors`."""
+"""Makes `python -m llm_errors` run the command `llm-errors`."""
 
 import sys
 

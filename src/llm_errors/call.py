@@ -1,6 +1,6 @@
-"""The contract between `instrument` and `telemetry`: what a call is, how it ended, and the recorder that receives both.
+"""Defines what `instrument` passes to `telemetry`: what a call is, how it ended, and the recorder that receives both.
 
-It imports no SDK and no OpenTelemetry.
+This module imports neither an SDK nor OpenTelemetry.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CallInfo(NamedTuple):
-    """What is known about a call when it begins. The third argument of a `failure_hook`."""
+    """What is known about a call when it begins. A `failure_hook` receives it as its third argument."""
 
     sdk: str
     """The SDK's name, as in `LLM_ERRORS_DISABLED_SDKS`."""
@@ -20,9 +20,9 @@ class CallInfo(NamedTuple):
     dialect: str
     """The wire dialect of answers and errors, such as `openai`."""
     provider: str
-    """`gen_ai.provider.name`."""
+    """The value of `gen_ai.provider.name`."""
     operation: str
-    """`gen_ai.operation.name`."""
+    """The value of `gen_ai.operation.name`."""
     model: str | None
     """The requested model; None if the call names no model."""
     stream: bool
@@ -30,9 +30,9 @@ class CallInfo(NamedTuple):
     """The host name of the server, if it is known."""
     port: int | None
     reader: "Reader"
-    """Reads the answer. Internal."""
+    """Internal: the object that reads the answer of this call."""
     native_span: bool = False
-    """Whether the SDK, or a framework around it, created a span for this call and made it current; it may be unsampled."""
+    """Whether the SDK or a framework around it created a span for this call and made it current. The span may be unsampled."""
     around: str = ""
     """The distribution of the instrumented layer that made this call, such as `litellm`."""
     background: bool = False
@@ -49,52 +49,57 @@ class CallOutcome(NamedTuple):
     duration: float
     """In seconds."""
     ago: float
-    """Seconds since the call ended. An answer may be read later than it arrived."""
+    """Seconds from the end of the call to this report: an application may read an answer later than it arrived."""
     time_to_first_chunk: float | None
     retries: int
     counted: bool = False
-    """Whether a nested SDK call was counted already. Then only the failure is counted."""
+    """Whether a nested SDK has counted this call already. If so, only the failure is counted."""
 
 
 class CallRecorder(Protocol):
     """Receives the beginning and the end of every call."""
 
     def prepare(self) -> None:
-        """An SDK was patched, so failures may follow: import what they need now."""
+        """Import now what the first failure will need. Called when an SDK has been patched."""
         ...
 
     def open(self, info: CallInfo, ago: float = 0.0) -> Any:
-        """A call begins: find its span, or create one and make it current. None if instrumentation is suppressed.
+        """Begin a call: find its span, or create one and make it current. Return None if instrumentation is suppressed.
 
-        `ago` is how many seconds before now it began, for a call that is reported late.
+        The result is the `scope` of the call in the methods below. If the call is reported late, `ago` is how many seconds
+        before now it began.
         """
         ...
 
     def leave(self, scope: Any) -> None:
-        """The SDK's code no longer runs in this context: stop making the span from `open` current."""
+        """Stop making the span from `open` current, because the code of the SDK no longer runs in this context."""
         ...
 
     def retried(self, info: CallInfo, evidence: "Evidence") -> None:
-        """An attempt failed, and the SDK retries it by itself."""
+        """Count a failed attempt that the SDK retries by itself."""
         ...
 
     def close(self, scope: Any, ending: CallOutcome) -> None:
-        """The call ended."""
+        """End the call, and record how it ended."""
         ...
 
     def agent_span(self, scope: Any = None) -> Any:
-        """The current span, or the one around a call, if it records the run of an agent or a chain; else None."""
+        """Return the current span if it records the run of an agent or a chain; else None.
+
+        If `scope` is given, the span around that call is meant instead of the current one.
+        """
         ...
 
     def open_on(self, info: CallInfo, agent: Any, create: bool) -> Any:
-        """A failure that a framework detects is reported: on the span of the agent while it is recording.
+        """Begin the report of a failure that a framework has detected. It is written on the span of the agent.
 
-        Otherwise a span is created as for `open`, if `create` is true. None if instrumentation is suppressed.
+        If there is no such span or it has ended, a span is created as by `open`, provided that `create` is true. Return None
+        if instrumentation is suppressed.
         """
         ...
 
     def enclosing_span(self) -> Any:
-        """The current span, unless it represents a model call; then None."""
+        """Return the current span, or None if that span represents a model call."""
         ...
 
     def recovered(self, agent: Any, recovered: bool) -> None:

@@ -1,7 +1,7 @@
 """Classifies a failure: `classify` takes any failure, `decide` takes Evidence. Standard library only.
 
-The rules, the readers of exceptions and the redaction are imported by the first failure, or before it by `prepare`: an
-application starts without them.
+The rules, the readers of exceptions and the redaction are imported when the first failure arrives or `prepare` is called, so
+that they do not delay the start of an application.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def classify(failure: Any, *, provider: str | None = None, partial_output: bool = False) -> Classification | None:
-    """Classify a failure. The result is None if it is not a failure.
+    """Classify a failure. The result is None if `failure` is not one, for example if it is a healthy answer.
 
     `failure` is an exception, an SDK's response object, or the response as a plain dict. `provider` is a value of
     `gen_ai.provider.name`; it is used if the failure itself does not identify the provider. `partial_output` means that
@@ -49,8 +49,8 @@ def decide(
     """Classify by the matching rule with the highest precedence. Rules of the user come before the shipped rules.
 
     The result is None if a rule of the user marks the call as healthy. `messages` enables the rules that match the
-    provider's message; they read it unredacted. `redaction` is applied to the message in the result; by default it is
-    `redact`.
+    provider's message; they read the message before it is redacted. `redaction` is applied to the message in the result;
+    by default it is `redact`.
     """
     from llm_errors import decision
     from llm_errors.extract.redact import redact

@@ -72,7 +72,10 @@ def decide(
 
 
 def _is_message(evidence: Evidence, row: Rule) -> bool:
-    """Whether the text is an error message. Text in place of an answer may be a model's, unless a text rule matched."""
+    """Whether the message of the evidence is an error message.
+
+    A text that arrived in place of an answer may be written by a model, unless a rule for error texts matched it.
+    """
     return "unexpected_body" not in evidence.facts or row.evidence == "message"
 
 
@@ -90,7 +93,7 @@ _NAME = re.compile(r"[A-Za-z_.]*|\d{1,9}")
 
 
 def _shown_code(code: str) -> str:
-    """The printable part of a code. It is redacted if it is a sentence, which some servers send instead of a code."""
+    """The printable part of a code. Some servers send a sentence instead of a code; a sentence is redacted."""
     shown = printable(code)
     return shown if _NAME.fullmatch(shown) else redact(shown)[:CODE_LIMIT]
 
@@ -108,7 +111,10 @@ def considered(evidence: Evidence, *, own: Index | None, messages: bool) -> list
 
 
 def _signals(evidence: Evidence, messages: bool) -> Signals:
-    """The evidence for the shipped rules. (For a user's rule, `status` always means the status of the response.)"""
+    """Prepare the evidence for the shipped rules: a text can refine a status that is only named by a code.
+
+    The rules of a user get no such status. For them, `status` always means the status of the response.
+    """
     dialect = evidence.dialect if not evidence.dialect or evidence.dialect in DIALECTS else "openai"
     signals = Signals(evidence, messages, dialect)
     rows = (row for code in signals.codes for row in INDEX.get(("code", code), ()))
@@ -118,7 +124,7 @@ def _signals(evidence: Evidence, messages: bool) -> Signals:
 
 
 def _precedence(row: Rule, depth: int, position: int) -> Precedence:
-    """A sort key. At the same rank and weight, a rule that matches a text comes before the others."""
+    """The sort key of a matching rule; the highest key wins. At equal rank and weight, a rule that matches a text wins."""
     return row.rank, row.weight, bool(row.says), depth, -position, row.conditions
 
 
@@ -134,7 +140,11 @@ def _best(index: Index, signals: Signals) -> Rule | None:
 
 
 def _candidates(index: Index, signals: Signals) -> Iterator[tuple[Rule, int, int]]:
-    """Rules found by a key of the evidence, with the depth in the chain of causes and the position in a list of names."""
+    """The rules that the index has for the evidence.
+
+    Each comes with two numbers about the code or class name that found it: its depth in the chain of causes, and its position
+    in the list of codes or of the MRO.
+    """
     e = signals.evidence
     for position, code in enumerate(signals.all_codes):
         yield from ((row, 0, position) for row in index.get(("code", code), ()))

@@ -1,6 +1,6 @@
 """`LLMErrorsInstrumentor`: connects the adapters to classification and telemetry.
 
-Importing it imports the OpenTelemetry API, but no LLM SDK.
+Importing this module imports the OpenTelemetry API, but no LLM SDK.
 """
 
 import functools
@@ -42,7 +42,8 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     `instrument()` takes the settings as keywords (`spans`, `capture_message`, `message_rules`, `rules_file`,
     `disabled_sdks`, `logs`, `token_usage`), and also `tracer_provider`, `meter_provider`, `logger_provider`,
     `failure_hook` and `strict`. The hook is called for every classified failure before the span ends. It receives the span
-    (None if there is no span), the `Classification` and the `CallInfo`. `strict` raises internal errors; it is for tests.
+    (None if there is no span), the `Classification` and the `CallInfo`. With `strict`, which is for
+    tests, internal errors are raised.
     """
 
     patcher: Patcher | None = None
@@ -50,7 +51,7 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
     if TYPE_CHECKING:  # the keywords of `instrument(**kwargs)`, for editors and type checkers
 
         def __new__(cls) -> Self:
-            """The only instance."""
+            """Return the only instance."""
 
         def instrument(
             self,
@@ -76,7 +77,10 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
             """Stop observing, and restore the classes of the SDKs exactly."""
 
     def instrumentation_dependencies(self) -> Collection[str]:
-        """No SDK is required. A missing one is skipped. Of an untested version, the known functions are patched."""
+        """Return nothing, because no SDK is required.
+
+        An SDK that is not installed is skipped. If its version is untested, the functions that are known are patched.
+        """
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:
@@ -107,7 +111,7 @@ def _adapters(observed: "list[Sdk]", package: str) -> "list[Adapter]":
 
 
 def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:
-    """The recorder and its instruments, with the OpenTelemetry providers in `given` or else the global ones."""
+    """Build the recorder and its metrics. They use the OpenTelemetry providers in `given`, or else the global ones."""
     scope = (semconv.SCOPE, __version__)
     tracer = trace.get_tracer(*scope, given.get("tracer_provider"), schema_url=semconv.SCHEMA_URL)
     log = None
@@ -127,7 +131,7 @@ def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder,
 
 
 def _own_rules(path: str) -> "Index | None":
-    """The user's rules. A file with a problem is ignored as a whole and logged; the instrumentation stays active."""
+    """Read the user's rules. If the file has a problem, the whole file is ignored and the problem is logged."""
     if not path:
         return None
     from llm_errors.rules import user as user_rules

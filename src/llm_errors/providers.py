@@ -14,7 +14,7 @@ DEFAULT_BACKOFF: Final = 30.0
 
 @dataclass(frozen=True)
 class Client:
-    """A client class to patch: the topmost concrete class. If it has an async twin, the synchronous class is named.
+    """A client class to patch: the topmost concrete class. Rows name the synchronous class; the async twin has a derived name.
 
     `provider` is set if the class always talks to one provider; otherwise the host decides.
     """
@@ -23,11 +23,11 @@ class Client:
     name: str
     provider: str = ""
     methods: tuple[str, ...] = ()
-    """For a resource class: the methods that are model calls. Each has a twin that ends in `_async`."""
+    """The methods of a resource class that are model calls. The name of the async twin of each method ends in `_async`."""
 
     @property
     def pair(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        """The sync and the async class, each as module and name."""
+        """The synchronous class and its async twin, each as module and name."""
         return (self.module, self.name), (self.module, f"Async{self.name}")
 
 
@@ -38,7 +38,7 @@ class Sdk:
     `name` is the name in `LLM_ERRORS_DISABLED_SDKS`, `distribution` the name on PyPI, and `versions` the tested range, as a
     version specifier. `package` is the module that contains the clients, `dialect` the wire dialect of answers and errors,
     and `family` the adapter that observes the SDK. `provider` is used if neither the class nor the host identifies the
-    provider. `raises_from` lists other packages from which its calls raise exceptions.
+    provider. `raises_from` lists other packages whose exceptions its calls raise.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Sdk:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The top-level packages of its exceptions; in the `google` namespace, the two topmost levels."""
+        """The packages that define the exceptions of its calls. A package is one name, or two in the `google` namespace."""
         parts = self.package.split(".")
         own = ".".join(parts[:2]) if parts[0] == "google" else parts[0]
         return (own, *self.raises_from)
@@ -92,13 +92,16 @@ _GENAI = ("google.api_core", "google.auth", "grpc")
 
 
 def _openai_like(name: str, distribution: str, versions: str, package: str, client: str, provider: str) -> Sdk:
-    """A Stainless SDK with one client class and the openai dialect."""
+    """The row of an SDK that Stainless generated, with one client class, in the openai dialect."""
     clients = (Client(f"{package}._client", client, provider),)
     return Sdk(name, distribution, versions, package, "openai", "stainless", provider, clients)
 
 
 def _resources(package: str, **methods: str) -> tuple[Client, ...]:
-    """The resource classes of a Speakeasy SDK. Each is given as module and class, joined with two underscores."""
+    """The resource classes of an SDK that Speakeasy generated.
+
+    Each keyword is a module and a class, joined with two underscores. Its value lists the methods that are model calls.
+    """
     return tuple(
         Client(f"{package}.{module}", name, methods=tuple(methods[key].split()))
         for key in methods
@@ -107,7 +110,7 @@ def _resources(package: str, **methods: str) -> tuple[Client, ...]:
 
 
 def _mistral(package: str, versions: str, provider: str) -> Sdk:
-    """mistralai, or its copy of the same classes for Azure or Google Cloud."""
+    """The row of mistralai, or of the copy of its classes for Azure or Google Cloud."""
     clients = _resources(
         package,
         chat__Chat="complete stream",
@@ -150,7 +153,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     _openai_like("runwayml", "runwayml", ">=5,<6", "runwayml", "RunwayML", "runwayml"),
     _openai_like("letta", "letta-client", ">=1,<2", "letta_client", "Letta", "letta"),
     _openai_like("parallel", "parallel-web", ">=1.3,<2", "parallel", "Parallel", "parallel"),
-    # Portkey calls its gateway through a copy of openai.
+    # Portkey calls its gateway through its own copy of the openai SDK.
     Sdk("portkey", "portkey-ai", ">=2.3,<3", "portkey_ai._vendor.openai", "openai", "stainless", "portkey",
         clients=(Client("portkey_ai._vendor.openai._client", "OpenAI"),)),
     # Copies of a Stainless client that are maintained by hand.
@@ -205,7 +208,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     Sdk("azure-inference", "azure-ai-inference", ">=0,<2", "azure.ai.inference", "openai", "azure_inference",
         "azure.ai.inference"),
     Sdk("ai21", "ai21", ">=4.3,<5", "ai21", "openai", "ai21", "ai21"),
-    # google-generativeai, and vertexai's own model classes, call through generated clients.
+    # google-generativeai and the model classes of vertexai call these generated clients.
     Sdk("google-generativeai", "google-ai-generativelanguage", ">=0.6.15,<1", "google.ai.generativelanguage", "google", "gapic",
         "gcp.gemini", raises_from=("google.generativeai",)),
     Sdk("vertexai", "google-cloud-aiplatform", ">=2,<3", "google.cloud.aiplatform", "google", "gapic", "gcp.vertex_ai",
@@ -221,7 +224,7 @@ SDKS: Final[tuple[Sdk, ...]] = (
     # litellm converts every answer and every error to the openai dialect. The provider differs from call to call.
     Sdk("litellm", "litellm", ">=1.75,<2", "litellm", "openai", "litellm", "other"),
     Sdk("xai", "xai-sdk", ">=1.4,<2", "xai_sdk", "xai", "xai", "x_ai"),
-    # dspy calls models through litellm, or with an engine of its own.
+    # dspy calls models through litellm, or with its own engine, which this row observes.
     Sdk("dspy", "dspy", ">=3.4,<4", "dspy._vendor.lm15", "openai", "dspy_engine", "other"),
     Sdk("google-adk", "google-adk", ">=2,<3", "google.adk", "google", "google_adk", "other"),
 )  # fmt: skip
@@ -249,7 +252,7 @@ FRAMEWORKS: Final[tuple[Sdk, ...]] = (
 `instrument.adapters.frameworks` lists the patch points."""
 
 OBSERVED: Final = (*SDKS, *FRAMEWORKS)
-"""All rows. Each can be switched off by its name, and `doctor` reports it."""
+"""The rows of all SDKs and frameworks. Each can be switched off by its name, and `doctor` reports on it."""
 
 PROVIDERS: Final[tuple[Provider, ...]] = (
     Provider("openai", hosts=("openai.com",), aliases=("text-completion-openai", "openai_like"), backoff=60.0, status_page="https://status.openai.com"),
@@ -354,7 +357,7 @@ def dialects() -> tuple[str, ...]:
 
 
 def dialect_of_provider(name: str) -> str:
-    """The wire dialect of a provider: `openai` for an unknown one, empty for an empty name."""
+    """The wire dialect of a provider: `openai` for an unknown name, empty for an empty name."""
     row = _BY_NAME.get(name)
     return row.dialect if row is not None else "openai" if name else ""
 

@@ -1,4 +1,4 @@
-"""The settings: keyword arguments first, then the environment, then the defaults.
+"""Reads the settings. A keyword argument takes precedence over the environment, and the environment over the default.
 
 An invalid value is ignored with a warning.
 """
@@ -56,10 +56,11 @@ def read(
     sdks: tuple[str, ...] = (),
     sdk_of: Callable[[str], str] = lambda name: "",
 ) -> Settings:
-    """Settings from keywords and environment.
+    """Read the settings from keywords and the environment.
 
-    `sdks` are the names that `disabled_sdks` may contain. `sdk_of` returns one of them for another name of the SDK, which a
-    warning then suggests, or an empty text."""
+    `sdks` are the names that `disabled_sdks` may contain. If a user writes another name, a warning suggests the one that
+    `sdk_of` returns for it; `sdk_of` returns an empty text for a name that it does not know.
+    """
     source = _Source(given, os.environ if environ is None else environ)
     disabled = source.names("disabled_sdks", sdks, sdk_of)
     return Settings(

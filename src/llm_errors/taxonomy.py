@@ -33,7 +33,7 @@ class ErrorClass(str, Enum):
     UNKNOWN = "UNKNOWN"
 
     def __str__(self) -> str:
-        """The bare value, on every Python version."""
+        """Return the bare value, which `str` does not do on every Python version."""
         return self.value
 
 
@@ -142,4 +142,4 @@ FINAL_REASONS: Final = frozenset(
 """Reasons for which a retry cannot succeed, although their class is retryable by default."""
 
 ACCOUNT_BUDGET_REASONS: Final = ("insufficient_quota", "billing", "spend_limit")
-"""CALL_BUDGET reasons that concern the provider account; they page. The others are limits of a single run."""
+"""CALL_BUDGET reasons that concern the provider account; their alerts page someone. The others are limits of a single run."""

@@ -1,3 +1,3 @@
-"""The version of the package, which is also that of the instrumentation scope."""
+"""The version of the package and of its OpenTelemetry instrumentation scope."""
 
 __version__ = "0.1.0"
