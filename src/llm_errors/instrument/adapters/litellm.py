@@ -42,8 +42,8 @@ class LiteLlm(Adapter):
     def targets(self) -> Iterator[Target]:
         """The functions, the HTTP handlers that they call, the streams that they return, and the failure handler."""
         for api in APIS:
-            yield Target(api.module, "", api.name, model_call, undecorated=True)
-            yield Target(api.module, "", api.awaited, model_call_async, undecorated=True)
+            yield Target(api.module, "", api.name, model_call, undecorated=True, optional=api.newer)
+            yield Target(api.module, "", api.awaited, model_call_async, undecorated=True, optional=api.newer)
         yield Target(_HTTP, "HTTPHandler", "post", request, optional=True)
         yield Target(_HTTP, "AsyncHTTPHandler", "post", request_async, optional=True)
         for module, name, plain, asynchronous in STREAMS:

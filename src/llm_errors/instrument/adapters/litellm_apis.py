@@ -23,6 +23,8 @@ class Api(NamedTuple):
     twin: str = ""
     streams: bool = False
     """Whether it always returns a stream."""
+    newer: bool = False
+    """Whether older releases do not have it."""
 
     @property
     def awaited(self) -> str:
@@ -44,7 +46,11 @@ APIS = (
     Api("litellm.main", "speech", "speech", results.MEDIA),
     Api("litellm.images.main", "image_generation", "generate_content", results.DATA, model=1),
     Api("litellm.images.main", "image_edit", "generate_content", results.DATA, model=2),
+    Api("litellm.images.main", "image_variation", "generate_content", results.DATA, model=1),
     Api("litellm.responses.main", "responses", "chat", results.RESPONSES, model=1),
+    Api("litellm.responses.main", "compact_responses", "chat", results.RESPONSES, model=1, newer=True),
+    Api("litellm.interactions.main", "create", "generate_content", results.INTERACTIONS),
+    Api("litellm", "ocr", "ocr", results.PAGES, newer=True),
     Api("litellm.rerank_api.main", "rerank", "rerank", results.MODERATIONS),
     Api("litellm.google_genai.main", "generate_content", "generate_content", results.GENERATE_CONTENT),
     Api(

@@ -16,6 +16,7 @@ CHAT_STREAM = ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrap
 _EVENTS = "litellm.responses.streaming_iterator"
 _MESSAGES = "AnthropicMessagesStreamingResponse"
 _GOOGLE = "litellm.google_genai.streaming_iterator"
+_INTERACTIONS = "litellm.interactions.streaming_iterator"
 STREAMS = (
     (*CHAT_STREAM, True, True),
     (_EVENTS, "SyncResponsesAPIStreamingIterator", True, False),
@@ -23,6 +24,8 @@ STREAMS = (
     (_EVENTS, "MockResponsesAPIStreamingIterator", True, True),
     (_GOOGLE, "GoogleGenAIGenerateContentStreamingIterator", True, False),
     (_GOOGLE, "AsyncGoogleGenAIGenerateContentStreamingIterator", False, True),
+    (_INTERACTIONS, "SyncInteractionsAPIStreamingIterator", True, False),
+    (_INTERACTIONS, "InteractionsAPIStreamingIterator", False, True),
     ("litellm.llms.anthropic.messages.native.streaming_iterator", _MESSAGES, False, True),
     ("litellm.llms.anthropic.pass_through.messages.streaming_iterator", _MESSAGES, False, True),
 )
