@@ -15,17 +15,15 @@ from llm_errors.safety import quietly
 CHAT_STREAM = ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper")
 _EVENTS = "litellm.responses.streaming_iterator"
 _MESSAGES = "AnthropicMessagesStreamingResponse"
-_GOOGLE = "litellm.google_genai.streaming_iterator"
-_INTERACTIONS = "litellm.interactions.streaming_iterator"
 STREAMS = (
     (*CHAT_STREAM, True, True),
     (_EVENTS, "SyncResponsesAPIStreamingIterator", True, False),
     (_EVENTS, "ResponsesAPIStreamingIterator", False, True),
     (_EVENTS, "MockResponsesAPIStreamingIterator", True, True),
-    (_GOOGLE, "GoogleGenAIGenerateContentStreamingIterator", True, False),
-    (_GOOGLE, "AsyncGoogleGenAIGenerateContentStreamingIterator", False, True),
-    (_INTERACTIONS, "SyncInteractionsAPIStreamingIterator", True, False),
-    (_INTERACTIONS, "InteractionsAPIStreamingIterator", False, True),
+    ("litellm.google_genai.streaming_iterator", "GoogleGenAIGenerateContentStreamingIterator", True, False),
+    ("litellm.google_genai.streaming_iterator", "AsyncGoogleGenAIGenerateContentStreamingIterator", False, True),
+    ("litellm.interactions.streaming_iterator", "SyncInteractionsAPIStreamingIterator", True, False),
+    ("litellm.interactions.streaming_iterator", "InteractionsAPIStreamingIterator", False, True),
     ("litellm.llms.anthropic.messages.native.streaming_iterator", _MESSAGES, False, True),
     ("litellm.llms.anthropic.pass_through.messages.streaming_iterator", _MESSAGES, False, True),
 )
