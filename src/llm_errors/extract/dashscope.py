@@ -64,7 +64,8 @@ class _Output:
         lists = [value for value in (field(output, "embeddings"), field(output, "results")) if isinstance(value, list)]
         empty = suspect(DIALECT, "empty") if lists and not any(lists) else None
         used = field(result, "usage")
-        return Answer(empty, input_tokens=number(field(used, "input_tokens", "total_tokens")))
+        tokens = number(field(used, "input_tokens", "total_tokens"))
+        return Answer(empty, id=text(field(output, "task_id"), 256), input_tokens=tokens)
 
     def chunks(self) -> "_LastChunk":
         """A new state for a streamed answer."""

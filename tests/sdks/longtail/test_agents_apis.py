@@ -116,6 +116,11 @@ def test_why_the_loop_of_an_agent_stopped(play, reason, verdict, streamed, async
         (Reply(404, json={"detail": "Agent not found"}), "NOT_FOUND/other"),
         (Reply(422, json={"detail": [{"loc": ["body"], "msg": "m", "type": "missing"}]}), "BAD_REQUEST/invalid_parameter"),
         (Reply(429, json={"detail": "m"}, headers={"retry-after": "7"}), "RATE_LIMITED/requests"),
+        (Reply(400, json={"error": {"type": "llm_bad_request", "message": "m"}}), "BAD_REQUEST/invalid_parameter"),
+        (Reply(402, json={"error": {"type": "llm_insufficient_credits", "message": "m"}}), "CALL_BUDGET/billing"),
+        (Reply(403, json={"error": {"type": "bedrock_permission_denied", "message": "m"}}), "AUTH/permission_denied"),
+        (Reply(502, json={"error": {"type": "mcp_connection_error", "message": "m"}}), "SERVER/upstream"),
+        (Reply(504, json={"error": {"type": "llm_timeout", "message": "m"}}), "TIMEOUT/provider"),
         (Reply(503, text="<html>"), "SERVER/unavailable"),
         (Reply(action="close_at_once"), "TRANSPORT/disconnected"),
         (Reply(action="reset"), "TRANSPORT/disconnected"),
@@ -134,6 +139,13 @@ def test_what_letta_raises(play, call, reply, verdict, asynchronous):
         (sse(SAID, failed("llm_rate_limit"), stop("llm_api_error")), "RATE_LIMITED/upstream"),
         (sse(SAID, failed("llm_authentication")), "AUTH/invalid_key"),
         (sse(SAID, failed("llm_error")), "SERVER/upstream"),
+        (sse(SAID, stop("llm_api_error"), failed("llm_rate_limit")), "RATE_LIMITED/upstream"),
+        (sse(SAID, stop("invalid_llm_response"), failed("llm_empty_response")), "SERVER/model_error"),
+        (sse(SAID, stop("error"), failed("stream_incomplete")), "SERVER/internal"),
+        (
+            sse(stop("context_window_overflow_in_system_prompt"), failed("context_window_overflow_in_system_prompt")),
+            "BAD_REQUEST/context_overflow",
+        ),
         (sse(SAID, failed("internal_error")), "SERVER/internal"),
         (sse(SAID, done=False), "TRANSPORT/stream_cut"),
         (sse(SAID, done=False, action="cut_mid_stream"), "TRANSPORT/disconnected"),
@@ -143,6 +155,22 @@ def test_what_letta_raises(play, call, reply, verdict, asynchronous):
 def test_how_a_stream_of_an_agent_failed(play, reply, verdict, asynchronous):
     seen = play(letta, stream, reply, asynchronous)
     assert (seen.verdict, seen.retryable) == (verdict, False), (seen.raised, seen.attributes)
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("reason", "kind", "verdict"),
+    [
+        ("llm_api_error", "llm_timeout", "TIMEOUT/provider"),
+        ("llm_api_error", "llm_rate_limit", "RATE_LIMITED/upstream"),
+        ("invalid_llm_response", "llm_empty_response", "SERVER/model_error"),
+        ("error", "internal_error", "SERVER/internal"),
+    ],
+)
+def test_an_error_event_after_the_stop_reason(play, reason, kind, verdict, asynchronous):
+    lines = [*sse(SAID, stop(reason), done=False).sse, "event: error", "data: " + json.dumps(failed(kind)), ""]
+    seen = play(letta, stream, Reply(sse=[*lines, "data: [DONE]", ""]), asynchronous)
+    assert (seen.verdict, seen.partial_output) == (verdict, True), (seen.raised, seen.attributes)
 
 
 @each_way

@@ -1,5 +1,7 @@
 """dashscope over a real socket: failures that it returns, and those that it raises."""
 
+import importlib
+import itertools
 import json
 
 import pytest
@@ -175,6 +177,97 @@ def test_a_call_without_a_key_is_refused_before_a_request(play, asynchronous, mo
     monkeypatch.setattr(dashscope, "api_key_file_path", None)
     seen = play(lambda url, way: Client(url, way, None), chat, Reply(json=END), asynchronous)
     assert (seen.verdict, seen.provider.requests) == ("AUTH/missing_key", [])
+
+
+@pytest.fixture
+def keyless(monkeypatch):
+    monkeypatch.setattr(dashscope, "api_key", None)
+    monkeypatch.setattr(dashscope, "api_key_file_path", None)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: dashscope.ImageSynthesis.fetch("t"),
+        lambda: dashscope.ImageSynthesis.list(),
+        lambda: dashscope.Files.list(),
+        lambda: dashscope.Tokenization.call("qwen-max", prompt="hi"),
+    ],
+    ids=["fetch", "list", "files", "tokens"],
+)
+def test_what_is_no_model_call_counts_nothing_without_a_key(observed, keyless, call):
+    with pytest.raises(Exception, match="api key"):
+        call()
+    assert observed.outcomes() == {}
+
+
+def test_a_call_without_a_key_has_its_model(observed, keyless):
+    with pytest.raises(Exception, match="api key"):
+        dashscope.ImageSynthesis.async_call("wanx", "a cat")
+    ((labels, _),) = observed.points("llm_calls_total")
+    assert labels["gen_ai.request.model"] == "wanx"
+
+
+TASKS = map("task-{}".format, itertools.count())
+"""What was said of a task once is not said again in the same process."""
+
+
+def task(status, task_id, **more):
+    return Reply(json={"output": {"task_id": task_id, "task_status": status, **more}, "request_id": "r"})
+
+
+def counted(observed):
+    ((labels, point),) = observed.points("llm_errors_total")
+    calls = sum(p.value for _, p in observed.points("llm_calls_total"))
+    return (
+        f"{labels['llm.error.class']}/{labels['llm.error.reason']}",
+        labels["gen_ai.request.model"],
+        point.value,
+        calls,
+    )
+
+
+def test_a_task_that_fails_after_it_was_accepted_is_an_error_of_the_call_that_began_it(observed, provider, monkeypatch):
+    one = next(TASKS)
+    broken = task("FAILED", one, code="DataInspectionFailed", message="Input data may contain inappropriate content.")
+    monkeypatch.setattr(
+        dashscope,
+        "base_http_api_url",
+        provider([task("PENDING", one), task("RUNNING", one), broken, broken]).url + "/api/v1",
+    )
+    begun = dashscope.ImageSynthesis.async_call("wanx", "a cat", api_key="k")
+    for _ in range(3):
+        dashscope.ImageSynthesis.fetch(begun, api_key="k")
+    assert counted(observed) == ("PROMPT_BLOCKED/content_filter", "wanx", 1, 1)
+
+
+async def test_an_async_task_that_fails(observed, provider, monkeypatch):
+    one = next(TASKS)
+    broken = task("FAILED", one, code="InternalError", message="m")
+    monkeypatch.setattr(
+        dashscope, "base_http_api_url", provider([task("PENDING", one), broken, broken]).url + "/api/v1"
+    )
+    kind = importlib.import_module("dashscope.aigc.image_synthesis").AioImageSynthesis
+    begun = await kind.async_call("wanx", "a cat", api_key="k")
+    for _ in range(2):
+        await kind.fetch(begun, api_key="k")
+    await make("", True).aclose()
+    assert counted(observed) == ("SERVER/internal", "wanx", 1, 1)
+
+
+def test_a_task_that_succeeds_or_cannot_be_asked_for_adds_nothing(observed, provider, monkeypatch):
+    one = next(TASKS)
+    lost = Reply(404, json={"code": "TaskNotFound", "message": "m"})
+    monkeypatch.setattr(
+        dashscope,
+        "base_http_api_url",
+        provider([task("PENDING", one), lost, task("SUCCEEDED", one, results=[{"url": "u"}])]).url + "/api/v1",
+    )
+    begun = dashscope.ImageSynthesis.async_call("wanx", "a cat", api_key="k")
+    for _ in range(2):
+        dashscope.ImageSynthesis.fetch(begun, api_key="k")
+    assert observed.outcomes() == {"ok": 1}
+    assert observed.points("llm_errors_total") == []
 
 
 def test_a_stream_that_the_application_leaves_is_cancelled(observed, provider):

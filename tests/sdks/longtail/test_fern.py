@@ -203,6 +203,8 @@ LISTENED = Reply(
 )
 SNIPPET = {"type": "audio", "audio": "AAAA", "audio_format": "mp3", "chunk_index": 0, "generation_id": "g",
            "is_last_chunk": True, "request_id": "r", "snippet_id": "s", "text": "hi"}  # fmt: skip
+GENERATION = {"audio": "AAAA", "duration": 1.0, "file_size": 4, "generation_id": "g", "snippets": [],
+              "encoding": {"format": "mp3", "sample_rate": 48000}}  # fmt: skip
 READ = {"id": "c", "data": "hi", "finish_reason": "stop", "usage": {"output_tokens": 2}}
 START, TEXT = (
     {"event_type": "stream_start", "metadata": {"generation_id": "g"}},
@@ -249,7 +251,7 @@ GOOD = {
     "elevenlabs-hears": (eleven_hears, HEARD, "transcription"),
     "deepgram-hears": (deepgram_hears, LISTENED, "transcription"),
     "deepgram-audio": (deepgram_audio, AUDIO, "speech"),
-    "hume": (hume_speech, Reply(json={"generations": [], "request_id": "r"}), "speech"),
+    "hume": (hume_speech, Reply(json={"generations": [GENERATION], "request_id": "r"}), "speech"),
     "hume-audio": (hume_audio, AUDIO, "speech"),
     "hume-pieces": (hume_pieces, Reply(ndjson=[SNIPPET]), "speech"),
     "twelvelabs": (twelve_reads, Reply(json=READ), "generate_content"),
@@ -386,6 +388,9 @@ def test_hidden_retries_are_counted(play, name, asynchronous):
         ("elevenlabs", eleven_audio, Reply(text="<html>", headers={"content-type": "text/html"}), "UNKNOWN/unexpected_body"),
         ("elevenlabs", eleven_audio, Reply(text="", headers={"content-type": "audio/mpeg"}), "UNKNOWN/empty_response"),
         ("elevenlabs", eleven_stamps, Reply(ndjson=[]), "UNKNOWN/empty_response"),
+        ("deepgram", deepgram_audio, Reply(text="", headers={"content-type": "audio/mpeg"}), "UNKNOWN/empty_response"),
+        ("hume", hume_audio, Reply(text="", headers={"content-type": "audio/mpeg"}), "UNKNOWN/empty_response"),
+        ("hume", hume_speech, Reply(json={"generations": [], "request_id": "r"}), "UNKNOWN/empty_response"),
         ("deepgram", deepgram_audio, Reply(json={"error": {"code": "quota_exceeded"}}), "CALL_BUDGET/insufficient_quota"),
         ("hume", hume_audio, Reply(json={"error": {"code": "quota_exceeded"}}), "CALL_BUDGET/insufficient_quota"),
     ],

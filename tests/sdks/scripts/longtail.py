@@ -120,6 +120,15 @@ def _fern(
 
 
 ONCE: dict[str, Any] = {"request_options": {"max_retries": 0}}
+_ENCODED = {"format": "mp3", "sample_rate": 48000}
+_GENERATION = {
+    "audio": "AAAA",
+    "duration": 1.0,
+    "file_size": 4,
+    "generation_id": "g",
+    "snippets": [],
+    "encoding": _ENCODED,
+}
 _VIDEO = {"type": "url", "url": "https://x/y.mp4"}
 
 
@@ -374,7 +383,7 @@ LONG_TAIL = {
         _fern("hume", "HumeClient"),
         _steps(
             lambda c, _: c.tts.synthesize_json(utterances=[], **ONCE),
-            Reply(json={"generations": [], "request_id": "r"}),
+            Reply(json={"generations": [_GENERATION], "request_id": "r"}),
             _ends(lambda c, _: c.tts.synthesize_file(utterances=[]), QUOTA, SPENT),
             _breaks(lambda c, _: c.tts.synthesize_file(utterances=[]), _cut(Reply(text="RIFF")), "TRANSPORT/disconnected"),
         ),

@@ -1,13 +1,16 @@
 """dashscope: a request object sends every HTTP request. It returns an answer, a failure, or a generator of a stream."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llm_errors.call import CallInfo
 from llm_errors.extract import causes, dashscope
+from llm_errors.extract.answer import Answer
 from llm_errors.extract.fields import field, text
 from llm_errors.instrument.adapters.generators import lazy_when, lazy_when_async
 from llm_errors.instrument.adapters.refusals import refusal
+from llm_errors.instrument.adapters.unusual import poll, poll_async
 from llm_errors.instrument.endpoints import split_address
 from llm_errors.instrument.invocation import Invocation
 from llm_errors.instrument.protocol import Adapter, Function, Target
@@ -15,8 +18,17 @@ from llm_errors.instrument.wrappers import Edge
 from llm_errors.providers import provider_of_host
 from llm_errors.safety import quietly
 
-_HTTP = "dashscope.api_entities.http_request"
-_SERVICES = "/services/"
+_HTTP, _API = "dashscope.api_entities.http_request", "dashscope.client.base_api"
+_SERVICES, _TASKS = "/services/", "/tasks/"
+_VALIDATES = "_validate_params"
+"""The function of base classes that looks for the key of a call. Polling, lists and files look for it elsewhere."""
+_BESIDE = (
+    *("dashscope.tokenizers.", "dashscope.audio.asr.vocabulary", "dashscope.audio.asr.asr_phrase_manager"),
+    "dashscope.audio.tts_v2.enrollment",
+)
+"""Modules with calls of these base classes that are no model calls."""
+_DEEP = 16
+"""The number of frames in which the function is looked for."""
 OPERATIONS = (
     ("generation", "chat"),
     ("embedding", "embeddings"),
@@ -29,6 +41,26 @@ OPERATIONS = (
 
 def _streams(request: Any, *args: Any, **kwargs: Any) -> bool:
     return bool(request.stream)
+
+
+def _called_or_polled(edge: Edge, original: Function) -> Function:
+    """The wrapper of the method that sends asynchronous requests: also those that ask for the state of a task."""
+    return lazy_when_async(_streams)(edge, poll_async(edge, original))
+
+
+def _validated() -> str | None:
+    """The model of the call whose key is being looked for; None if it is no model call."""
+    frame, model = sys._getframe(1), None
+    for _ in range(_DEEP):
+        module = text(frame.f_globals.get("__name__"), 64)
+        if module.startswith(_BESIDE):
+            return None
+        if frame.f_code.co_name == _VALIDATES and module == _API:
+            model = text(frame.f_locals.get("model"), 256)
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return model
 
 
 def _sent(edge: Edge, original: Function) -> Function:
@@ -79,11 +111,12 @@ class Dashscope(Adapter):
     def targets(self) -> Iterator[Target]:
         """The methods of the request object, the functions that send, and the function that creates the object."""
         yield Target(_HTTP, "HttpRequest", "call", lazy_when(_streams))
-        yield Target(_HTTP, "HttpRequest", "aio_call", lazy_when_async(_streams))
+        yield Target(_HTTP, "HttpRequest", "aio_call", _called_or_polled)
+        yield Target(_API, "", "_handle_http_response", poll, optional=True)
         yield Target(_HTTP, "", "_send_with_retry", _sent, optional=True)
         yield Target(_HTTP, "", "send_with_retry_async", _sent_async, optional=True)
         for name in ("_build_api_request", "get_default_api_key"):
-            yield Target("dashscope.client.base_api", "", name, refusal, optional=True)
+            yield Target(_API, "", name, refusal, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a POST to a service. Files, polled jobs, assistants and fine-tuning are not model calls."""
@@ -91,9 +124,9 @@ class Dashscope(Adapter):
         if field(instance, "method") != "POST" or _SERVICES not in url:
             return None
         model = text(field(field(instance, "data"), "model"), 256)
-        return self._info(url, model, bool(field(instance, "stream")))
+        return self._info(url, model, bool(field(instance, "stream")), field(instance, "async_request") is True)
 
-    def _info(self, url: str, model: str, stream: bool = False) -> CallInfo:
+    def _info(self, url: str, model: str, stream: bool = False, background: bool = False) -> CallInfo:
         path = url.partition(_SERVICES)[2]
         operation = next((name for part, name in OPERATIONS if part in path), "generate_content")
         host, port = split_address(url)
@@ -105,9 +138,19 @@ class Dashscope(Adapter):
             address=host,
             port=port,
             reader=dashscope.CHAT if operation == "chat" else dashscope.OUTPUT,
+            background=background,
         )
+
+    def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
+        """A task that failed after it was accepted. `instance` is the request, or the HTTP response to it."""
+        url = text(field(instance, "url"))
+        if _TASKS not in url or text(field(instance, "method"), 8) == "POST":
+            return None
+        answer = dashscope.OUTPUT.whole(result)
+        return None if answer.suspicion is None else (self._info(url, ""), answer)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
         """A call without a key, or one that is refused when its request object is created. The model is the first argument."""
         is_own = any(name.startswith("dashscope.") for name in causes.names(exc))
-        return self._info("", text(instance, 256)) if is_own else None
+        model = _validated() if instance is None else text(instance, 256)
+        return self._info("", model) if is_own and model is not None else None

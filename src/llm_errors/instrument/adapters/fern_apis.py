@@ -146,12 +146,13 @@ APIS: Mapping[str, tuple[Api, ...]] = {
         Api("read.v1.text.raw_client", "RawTextClient", "classification", AUDIO, "analyze"),
     ),
     "hume": (
+        Api("tts.raw_client", "RawTtsClient", "speech", DataReader("generations"), "synthesize_json"),
         Api(
             "tts.raw_client",
             "RawTtsClient",
             "speech",
             AUDIO,
-            "synthesize_json",
+            "",
             "synthesize_file synthesize_file_streaming synthesize_json_streaming convert_voice_file convert_voice_json",
         ),
     ),

@@ -13,9 +13,10 @@ from llm_errors.extract.answer import Answer, suspect
 from llm_errors.extract.fields import field, number, text
 from llm_errors.extract.vendors import FAILED_CODE, REPLICATE
 from llm_errors.instrument.adapters.methods import Methods
+from llm_errors.instrument.adapters.received import Received
 from llm_errors.instrument.adapters.unusual import poll, poll_async
 from llm_errors.instrument.endpoints import split_address
-from llm_errors.instrument.invocation import ACTIVE, Invocation
+from llm_errors.instrument.invocation import ACTIVE, NOTHING, Invocation
 from llm_errors.instrument.protocol import Kind, Target
 
 _CREATING = (
@@ -23,6 +24,7 @@ _CREATING = (
     ("replicate.model", "ModelsPredictions"),
     ("replicate.deployment", "DeploymentPredictions"),
 )
+_STATES = "a prediction without output counts as good, whatever its state is"
 
 
 class Replicate(Methods):
@@ -38,6 +40,7 @@ class Replicate(Methods):
         for module, owner in _CREATING:
             yield Target(module, owner, "create", Kind.CALL, optional=True)
             yield Target(module, owner, "async_create", Kind.ASYNC_CALL, optional=True)
+            yield Target(module, "", "_json_to_prediction", Kind.ATTEMPT, optional=True, lost=_STATES)
         yield Target("replicate.prediction", "Prediction", "reload", poll)
         yield Target("replicate.prediction", "Prediction", "async_reload", poll_async)
 
@@ -68,13 +71,17 @@ class Replicate(Methods):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge a prediction or the result of `run`, which is empty for a cancelled prediction."""
-        if result is None:
-            call.settle(Answer(), cancelled=True)
-        elif call.info.background:
+        """Judge a prediction, or the result of `run`. If that is empty, the state of its prediction tells why."""
+        kept, call.parsed = call.parsed, NOTHING
+        if call.info.background:
             call.judge(result)
-        else:
-            call.settle(Answer())
+            return
+        state = text(field(kept.response, "status"), 32) if type(kept) is Received else ""
+        if result is None and state == "canceled":
+            call.settle(Answer(), cancelled=True)
+        else:  # a prediction that is still running has no output yet
+            empty = result is None and state == "succeeded"
+            call.settle(Answer(suspect(call.info.dialect, "empty") if empty else None))
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
         """A prediction that failed after it was created."""

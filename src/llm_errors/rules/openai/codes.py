@@ -255,7 +255,7 @@ CODES: Final = (
     _status("server", E.SERVER, "internal", 500,
           "server_error internal_error internal_server_error internalservererror internalfailure api_internal_error"
           " internalserviceerror internalserverexception internalerror systemerror system_error internal"
-          " dispatch_internal_error engine_internal_error"),
+          " dispatch_internal_error engine_internal_error stream_incomplete cleanup_error stream_task_cancelled"),
     _code("overloaded", E.SERVER, "overloaded",
           "server_overloaded engine_overloaded engine_overloaded_error overloaded_error overloaded flex_unavailable"
           " slow_down server_busy model_overloaded nocapacity no_capacity capacity_exceeded over_capacity"
@@ -271,19 +271,23 @@ CODES: Final = (
     _code("not_ready", E.SERVER, "model_not_ready",
           "model_not_ready model_loading loading_model modelnotreadyexception modelloadingerror"),
     _code("model_error", E.SERVER, "model_error", "modelerrorexception modelstreamerrorexception unexpected_output modelservicefailed"
-          " internal.bad_output task_failed model_call_error"),
+          " internal.bad_output task_failed model_call_error llm_empty_response"),
     _code("deadline", E.SERVER, "deadline_exceeded",
           "gateway_timeout_error vector_store_timeout deadline_exceeded channel:response_time_exceeded apig.0203"),
-    # What the servers of Letta tell about the provider that they call.
+    # What the servers of Letta tell about the provider that they call, in a stream and with a status.
     _code("upstream.timeout", E.TIMEOUT, "provider", "llm_timeout"),
     _code("upstream.rate", E.RATE_LIMITED, "upstream", "llm_rate_limit"),
     _code("upstream.key", E.AUTH, "invalid_key", "llm_authentication"),
+    _code("upstream.denied", E.AUTH, "permission_denied", "bedrock_permission_denied"),
+    _code("upstream.credits", E.CALL_BUDGET, "billing", "llm_insufficient_credits"),
+    _code("upstream.request", E.BAD_REQUEST, "invalid_parameter", "llm_bad_request"),
+    _code("upstream.context", E.BAD_REQUEST, "context_overflow", "context_window_overflow_in_system_prompt"),
     _code("timeout", E.TIMEOUT, "provider", "slow_upload request_canceled_or_timed_out request_timeout timeout timeout_error modeltimeoutexception user_request_timeout requesttimeout"
           " responsetimeout internalerror.timeout waittasktimeout workflow_timeout node_timeout"),
     _code("upstream", E.SERVER, "upstream",
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
-          " failed_dependency llm_error llm_api_error llm_provider"),
+          " failed_dependency llm_error llm_api_error llm_provider mcp_connection_error"),
     # What the websockets of Deepgram, ElevenLabs and Hume tell.
     _code("speech.throttled", E.RATE_LIMITED, "requests", "commit_throttled"),
     _code("speech.failed", E.SERVER, "model_error", "transcriber_error failed_to_listen failed_to_think failed_to_speak"),
