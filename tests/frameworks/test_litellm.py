@@ -390,6 +390,36 @@ def test_a_guardrail_that_refuses_a_call_is_counted_once(observed, provider, mon
     assert not server.requests
 
 
+@pytest.mark.parametrize("call", EVERY)
+@pytest.mark.parametrize("model", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize("inner", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_call_that_a_callback_makes_before_the_request_is_a_call_of_its_own(
+    observed, provider, monkeypatch, call, model, inner, fails
+):
+    from litellm.integrations.custom_logger import CustomLogger
+
+    other, asked = provider([Reply(json=whole(inner, finish={OPENAI: "length", ANTHROPIC: "max_tokens"}[inner]))]), []
+
+    class Asks(CustomLogger):
+        def log_pre_api_call(self, model: Any, messages: Any, kwargs: Any) -> None:
+            if not asked:
+                asked.append(True)
+                plain(inner, other.url)
+
+    monkeypatch.setattr(litellm, "callbacks", [Asks()])
+    answer = streamed(model) if call in STREAMED else Reply(json=whole(model))
+    url = provider([error(model, 401, "authentication_error") if fails else answer]).url
+    if fails:
+        raising(call, model, url)
+    else:
+        call(model, url)
+    assert len(other.requests) == 1
+    own = {"error": 2} if fails else {"ok": 1, "error": 1}
+    errors = {"TRUNCATED/max_tokens": 1, **({"AUTH/invalid_key": 1} if fails else {})}
+    assert found(observed) == (own, errors, {}, 2)
+
+
 def test_a_call_without_a_key_is_refused_before_it_is_sent(observed):
     raising(litellm.completion, model="anthropic/m", messages=ASK)
     assert found(observed) == ({"error": 1}, {"AUTH/missing_key": 1}, {}, 1)

@@ -17,7 +17,7 @@ from llm_errors.extract.fields import field, text
 from llm_errors.extract.litellm import is_its_own
 from llm_errors.instrument.adapters.litellm_apis import APIS, BY_NAME, info_of
 from llm_errors.instrument.adapters.litellm_calls import BEGUN, model_call, model_call_async
-from llm_errors.instrument.adapters.litellm_requests import request, request_async
+from llm_errors.instrument.adapters.litellm_requests import Requests, request, request_async
 from llm_errors.instrument.adapters.litellm_streams import (
     CHAT_STREAM,
     STREAMS,
@@ -29,18 +29,20 @@ from llm_errors.instrument.adapters.litellm_streams import (
     next_chunk_async,
 )
 from llm_errors.instrument.invocation import Invocation
+from llm_errors.instrument.nested import NESTED, reset
 from llm_errors.instrument.protocol import Adapter, Function, Target
 from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
 _HTTP = "litellm.llms.custom_httpx.http_handler"
+_LOGGING = ("litellm.litellm_core_utils.litellm_logging", "Logging")
 
 
 class LiteLlm(Adapter):
     """The adapter of litellm."""
 
     def targets(self) -> Iterator[Target]:
-        """The functions, the HTTP handlers that they call, the streams that they return, and the failure handler."""
+        """The functions, the HTTP handlers that they call, the streams that they return, and what litellm's logging does."""
         for api in APIS:
             yield Target(api.module, "", api.name, model_call, undecorated=True, optional=api.newer)
             yield Target(api.module, "", api.awaited, model_call_async, undecorated=True, optional=api.newer)
@@ -55,7 +57,8 @@ class LiteLlm(Adapter):
                 yield Target(module, name, "aclose", closed_async, optional=True)
         yield Target(*CHAT_STREAM, "fetch_sync_stream", fetched, optional=True)
         yield Target(*CHAT_STREAM, "fetch_stream", fetched_async, optional=True)
-        yield Target("litellm.litellm_core_utils.litellm_logging", "Logging", "failure_handler", refusal, optional=True)
+        yield Target(*_LOGGING, "failure_handler", refusal, optional=True)
+        yield Target(*_LOGGING, "pre_call", outside, optional=True)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
         """Evidence from an error inside a stream. litellm's exception has only its message, and an invented status."""
@@ -87,5 +90,21 @@ def refusal(edge: Edge, original: Function) -> Function:
         if isinstance(exc, BaseException):
             quietly("refused", None, refused, args[0], exc)
         return original(*args, **kwargs)
+
+    return wrapper
+
+
+def outside(edge: Edge, original: Function) -> Function:
+    """The wrapper of the method that runs callbacks before the request. A model call that a callback makes is not nested."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        requests = NESTED.get()
+        if not isinstance(requests, Requests):
+            return original(*args, **kwargs)
+        token = NESTED.set(requests.around)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            reset(token)
 
     return wrapper
