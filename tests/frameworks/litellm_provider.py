@@ -17,6 +17,17 @@ ASK = [{"role": "user", "content": "hello"}]
 OPENAI, ANTHROPIC, GEMINI, BEDROCK = "openai/m", "anthropic/m", "gemini/m", "bedrock/converse/m"
 MODELS = (OPENAI, ANTHROPIC, GEMINI)
 VENDOR = {OPENAI: "openai", ANTHROPIC: "anthropic", GEMINI: "gcp.gemini", BEDROCK: "aws.bedrock"}
+IN_BAND = {
+    (OPENAI, "length"): "TRUNCATED/max_tokens",
+    (OPENAI, "content_filter"): "OUTPUT_BLOCKED/content_filter",
+    (ANTHROPIC, "refusal"): "OUTPUT_BLOCKED/refusal",
+    (ANTHROPIC, "max_tokens"): "TRUNCATED/max_tokens",
+    (ANTHROPIC, "model_context_window_exceeded"): "TRUNCATED/context_window",
+    (GEMINI, "MALFORMED_FUNCTION_CALL"): "TOOL_PROTOCOL/malformed_call",
+    (GEMINI, "SAFETY"): "OUTPUT_BLOCKED/safety",
+    (GEMINI, "RECITATION"): "OUTPUT_BLOCKED/recitation",
+}
+"""Finish reasons in the provider's own words. litellm makes three of all of them, or `stop`; dspy knows five."""
 
 
 def whole(model: str, text: str = "one two", finish: str = "") -> dict[str, Any]:

@@ -11,7 +11,18 @@ from llm_errors import classify
 from llm_errors.testing.provider import Reply
 from tests.completeness.judging import judge
 from tests.completeness.table import VOCABULARIES
-from tests.frameworks.litellm_provider import ANTHROPIC, GEMINI, OPENAI, VENDOR, error, events, lines, streamed, whole
+from tests.frameworks.litellm_provider import (
+    ANTHROPIC,
+    GEMINI,
+    IN_BAND,
+    OPENAI,
+    VENDOR,
+    error,
+    events,
+    lines,
+    streamed,
+    whole,
+)
 
 dspy = pytest.importorskip("dspy")
 pytest.importorskip("dspy.lm15")
@@ -59,17 +70,6 @@ def test_an_error_of_the_provider_is_counted_once(observed, provider, name, call
     with pytest.raises(Exception):
         call(name, provider([error(name, 429, LIMIT[name])]).url)
     assert found(observed) == ({"error": 1}, {"RATE_LIMITED/requests": 1}, 1)
-
-
-IN_BAND = {
-    (OPENAI, "length"): "TRUNCATED/max_tokens",
-    (OPENAI, "content_filter"): "OUTPUT_BLOCKED/content_filter",
-    (ANTHROPIC, "refusal"): "OUTPUT_BLOCKED/refusal",
-    (ANTHROPIC, "model_context_window_exceeded"): "TRUNCATED/context_window",
-    (GEMINI, "MALFORMED_FUNCTION_CALL"): "TOOL_PROTOCOL/malformed_call",
-    (GEMINI, "RECITATION"): "OUTPUT_BLOCKED/recitation",
-}
-"""Finish reasons in the provider's own words. dspy knows five of all of them."""
 
 
 @pytest.mark.parametrize("call", EVERY)

@@ -18,6 +18,7 @@ from .litellm_provider import (
     ASK,
     BEDROCK,
     GEMINI,
+    IN_BAND,
     MODELS,
     OPENAI,
     VENDOR,
@@ -179,19 +180,6 @@ LIMIT = {OPENAI: "rate_limit_exceeded", ANTHROPIC: "rate_limit_error", GEMINI: "
 def test_an_error_of_the_provider_is_counted_once(observed, provider, model, call):
     raising(call, model, provider([error(model, 429, LIMIT[model])]).url)
     assert found(observed) == ({"error": 1}, {"RATE_LIMITED/requests": 1}, {}, 1)
-
-
-IN_BAND = {
-    (OPENAI, "length"): "TRUNCATED/max_tokens",
-    (OPENAI, "content_filter"): "OUTPUT_BLOCKED/content_filter",
-    (ANTHROPIC, "refusal"): "OUTPUT_BLOCKED/refusal",
-    (ANTHROPIC, "max_tokens"): "TRUNCATED/max_tokens",
-    (ANTHROPIC, "model_context_window_exceeded"): "TRUNCATED/context_window",
-    (GEMINI, "MALFORMED_FUNCTION_CALL"): "TOOL_PROTOCOL/malformed_call",
-    (GEMINI, "SAFETY"): "OUTPUT_BLOCKED/safety",
-    (GEMINI, "RECITATION"): "OUTPUT_BLOCKED/recitation",
-}
-"""Finish reasons in the provider's own words. litellm makes three of all of them, or `stop`."""
 
 
 @pytest.mark.parametrize("call", EVERY)
