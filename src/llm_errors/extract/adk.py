@@ -1,8 +1,8 @@
-"""google-adk: its `LlmResponse`, which is the answer of any model, its call limit, and its names of models.
+"""Reads what google-adk returns: `LlmResponse`, the answer of any model. It also knows ADK's call limit and names of models.
 
-ADK's model classes fill the response differently. `Gemini` sets an error code only if there is no content, `LiteLlm` for every
-unhealthy end, `Claude` never. Therefore the finish reason counts before the error code. The final response of a stream
-repeats the partial ones, so only the final one is judged.
+ADK's model classes fill the response differently. `Gemini` sets an error code only if there is no content, `LiteLlm` sets one
+for every unhealthy end, and `Claude` never sets one. Therefore the finish reason is judged before the error code. The final
+response of a stream repeats the partial responses, so only the final one is judged.
 """
 
 import os
@@ -17,11 +17,11 @@ from llm_errors.extract.google import FINISH_REASONS
 DIALECT = "google"
 NATURAL = frozenset(("STOP", ""))
 EMPTY_CODES = frozenset(("MODEL_RETURNED_NO_CONTENT", "STOP", ""))
-"""The error codes for an empty answer in different releases of ADK. The empty string means that there is no code."""
+"""Error codes that releases of ADK use for an empty answer. The empty string means that there is no code."""
 _UNKNOWN, _NO_CANDIDATE = "UNKNOWN_ERROR", "Unknown error."
-"""The message of ADK 1 for an answer without a candidate. With another message it is an error."""
+"""The error code and the message of ADK 1 for an answer without a candidate. With any other message, the code is an error."""
 BLOCKS = frozenset(("SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR", "JAILBREAK"))
-"""Block reasons, which ADK reports as an error code without a finish reason."""
+"""Block reasons of a prompt. ADK reports them as an error code without a finish reason."""
 _ENDS = FINISH_REASONS | BLOCKS | {"STOP"}
 _PARTS = (
     *("function_call", "function_response", "executable_code", "code_execution_result", "inline_data", "file_data"),
@@ -31,7 +31,7 @@ _SIGNALS = (
     *("turn_complete", "turnComplete", "interrupted", "go_away", "goAway", "voice_activity", "voiceActivity"),
     *("live_session_resumption_update", "liveSessionResumptionUpdate", "author", "usage_metadata", "usageMetadata"),
 )
-"""Fields of responses that need no content: signals, the usage of a live session, and events of the framework."""
+"""Fields of responses that are healthy without content: signals, the usage of a live session, and events of the framework."""
 _BESIDE = (
     *("grounding_metadata", "groundingMetadata", "input_transcription", "inputTranscription"),
     *("output_transcription", "outputTranscription"),
@@ -40,7 +40,7 @@ _BESIDE = (
 _OTHERS = ("choices", "candidates")
 _GEMINI = "gcp.gemini"
 _RESOURCES = frozenset(("endpoints", "locations", "models", "projects", "publishers", "tunedmodels"))
-"""First parts of resource names. They are not provider prefixes of LiteLLM."""
+"""First parts of Google's resource names. In the name of a model, they are not a provider prefix of LiteLLM."""
 
 
 def provider_of(model: str) -> str:
@@ -77,7 +77,7 @@ class LlmResponseReader:
         return chunks.end()
 
     def chunks(self) -> "LlmResponseChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return LlmResponseChunks()
 
 
@@ -141,7 +141,10 @@ def has_content(response: Any) -> bool:
 
 
 def is_response(result: Any) -> bool:
-    """Whether the object is a response of ADK. The fields of its class decide, or, for plain JSON, fields that only ADK has."""
+    """Whether the object is a response of ADK.
+
+    The fields that its class declares decide; for plain JSON, fields that only ADK has.
+    """
     declared = getattr(type(result), "model_fields", ())
     if isinstance(declared, dict):
         return "turn_complete" in declared and "error_code" in declared
@@ -158,7 +161,7 @@ def is_response(result: Any) -> bool:
 
 
 def suspicion_of(response: Any) -> Evidence | None:
-    """Evidence of a failure in one response. A partial response and an event of the framework are not judged."""
+    """Evidence of a failure in one response. A partial response is not judged, and an event of the framework may be empty."""
     found = LlmResponseReader().whole(response).suspicion
     if field(response, "partial") is True:
         return None

@@ -1,4 +1,4 @@
-"""The result of reading an answer, and the interface of the readers."""
+"""Defines what the reading of an answer results in, and the interface of the readers."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypedDict
@@ -15,7 +15,7 @@ class Answer(NamedTuple):
     """One answer of a model: a possible failure in it, and the facts that are written on a span, without content.
 
     `suspicion` is None if nothing in the answer can be a failure. `finish_reasons` are the raw values of the provider, one per
-    candidate. If a finish reason is missing at the end, its value is `error`, as the GenAI conventions require.
+    candidate. If a finish reason was due and did not arrive, its value is `error`, as the GenAI conventions require.
     """
 
     suspicion: Evidence | None = None
@@ -34,15 +34,15 @@ class Identity(TypedDict, total=False):
 
 
 class Chunks(Protocol):
-    """The state of one streamed answer, O(1) in memory."""
+    """The state of one streamed answer. Its size does not grow with the stream."""
 
     @property
     def done(self) -> bool:
-        """Whether the terminal event was received. What the caller does afterwards does not change the outcome."""
+        """Whether the terminal event was received. What the caller does after this event does not change the outcome."""
         ...
 
     def chunk(self, chunk: Any) -> bool | None:
-        """Read one parsed chunk. True if it ends the answer, so that not even usage can follow."""
+        """Read one parsed chunk. Return true if nothing that is needed can follow, not even the token usage."""
         ...
 
     def end(self) -> Answer:
@@ -58,7 +58,7 @@ class Reader(Protocol):
         ...
 
     def chunks(self) -> Chunks:
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         ...
 
 
@@ -78,7 +78,7 @@ def all_reasoning(written: Any, reasoned: Any) -> bool:
 
 
 class InDialect:
-    """Wraps a reader of another dialect, for an API with the same answer format. Evidence gets the dialect of the API."""
+    """Wraps a reader of another dialect for an API with the same answer format. The evidence names the dialect of this API."""
 
     def __init__(self, reader: Reader, dialect: str) -> None:
         self._reader, self._dialect = reader, dialect
@@ -88,7 +88,7 @@ class InDialect:
         return _in_dialect(self._reader.whole(result), self._dialect)
 
     def chunks(self) -> Chunks:
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return _ChunksInDialect(self._reader.chunks(), self._dialect)
 
 
@@ -142,7 +142,7 @@ def embedded_error(dialect: str, error: Any, finish_reason: str = "") -> Evidenc
 
 
 def unexpected(dialect: str, result: Any) -> Answer:
-    """Evidence of what arrived instead of an answer: an error object, an HTML page, a bare string, a number."""
+    """Judge what arrived instead of an answer: an error object, an HTML page, a bare string, or a number."""
     error = told_error(result) if is_object(result) or isinstance(result, list | tuple) else None
     if error is not None:
         return Answer(embedded_error(dialect, error))
@@ -154,7 +154,7 @@ def unexpected(dialect: str, result: Any) -> Answer:
 
 
 def nothing(dialect: str, result: Any, finish_reason: str = "") -> Evidence:
-    """Evidence of an answer without content: its error, or that it is empty."""
+    """Evidence of an answer without content: the error that it contains, or else the fact that it is empty."""
     error = told_error(result)
     if error is None:
         return suspect(dialect, "empty", finish_reason=finish_reason)
@@ -162,7 +162,7 @@ def nothing(dialect: str, result: Any, finish_reason: str = "") -> Evidence:
 
 
 def usage(result: Any, read: str, written: str) -> tuple[int | None, int | None]:
-    """Input and output tokens of a usage object."""
+    """Input and output tokens of a usage object, from the fields with these two names."""
     return number(field(result, read)), number(field(result, written))
 
 

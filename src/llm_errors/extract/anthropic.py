@@ -1,4 +1,4 @@
-"""Messages of the anthropic dialect, whole and as events."""
+"""Reads messages of the anthropic dialect. A message is whole, or arrives as a stream of events."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ NATURAL = frozenset(["end_turn", "stop_sequence", "tool_use", "pause_turn", "com
 """Stop reasons of a healthy answer. `pause_turn` asks the caller to continue."""
 _THOUGHTS = frozenset(("thinking", "redacted_thinking"))
 _EMPTY = _THOUGHTS | {"text"}
-"""Types of content blocks that alone are not an answer."""
+"""Types of content blocks that count as content only if they have a text."""
 
 
 class MessagesReader:
@@ -36,7 +36,7 @@ class MessagesReader:
         )
 
     def chunks(self) -> "MessagesChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return MessagesChunks()
 
 
@@ -74,9 +74,9 @@ class MessagesChunks:
         self._error: Evidence | None = None
 
     def chunk(self, chunk: Any) -> bool:
-        """Read the type of one event, and the content of events that carry an outcome.
+        """Read the type of one event, and the content of the events that decide the outcome.
 
-        An application may stop reading at the stop reason. Only the last event ends the answer.
+        An application may stop reading after the stop reason, so the answer is `done` there. Only the last event returns true.
         """
         kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
         if kind == "content_block_delta":
@@ -110,7 +110,7 @@ class MessagesChunks:
         return bool(kind == "message_stop")
 
     def end(self) -> Answer:
-        """Judge, in this order: an error, the stop reason, an empty answer, a missing end."""
+        """Judge the answer in this order: an error, the stop reason, an empty answer, a missing end."""
         ended = self.done or bool(self._stop)
         finish = (self._stop,) if self._stop else ("error",) if self._seen else ()
         return Answer(

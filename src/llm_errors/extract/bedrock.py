@@ -1,4 +1,4 @@
-"""Answers of Amazon Bedrock's Converse, whole and as events, as boto3 returns them: plain dictionaries."""
+"""Reads answers of Amazon Bedrock's Converse API, whole or as a stream of events. boto3 returns both as plain dictionaries."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from llm_errors.extract.guardrail import guardrail_stage
 DIALECT = "bedrock"
 NATURAL = frozenset(("end_turn", "tool_use", "stop_sequence"))
 _EXCEPTION = "Exception"
-"""The suffixes of the names of errors in an event stream."""
+"""The end of the name of every error event in a stream, such as `throttlingException`."""
 
 
 class ConverseReader:
@@ -27,7 +27,7 @@ class ConverseReader:
         return chunks.end()
 
     def chunks(self) -> "ConverseChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return ConverseChunks()
 
 
@@ -45,7 +45,7 @@ class ConverseChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Read one event. It is a dictionary with one key: its name. The metadata event is the last one."""
+        """Read one event: a dictionary whose only key is the name of the event. The metadata event is the last one."""
         block = field(field(chunk, "contentBlockDelta"), "delta") or field(field(chunk, "contentBlockStart"), "start")
         self.content([block] if block is not None else [])
         stopped = field(chunk, "messageStop")
@@ -70,7 +70,7 @@ class ConverseChunks:
             self._content = self._content or bool(field(block, "text")) or bool(kinds - {"text", "reasoningContent"})
 
     def end(self) -> Answer:
-        """Judge, in this order: an error, the stop reason, an empty answer, a missing end."""
+        """Judge the answer in this order: an error, the stop reason, an empty answer, a missing end."""
         finish = (self._stop or "error",)
         return Answer(
             self._error or self._judged(),

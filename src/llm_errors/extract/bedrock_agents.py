@@ -1,4 +1,4 @@
-"""Answers of Bedrock's services that use its models: agents, flows, knowledge bases, and guardrails called directly."""
+"""Reads answers of Bedrock's services around its models: agents, flows, knowledge bases, and guardrails called directly."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class PolicyReader:
         return Answer(_blocked(*stage) if acted else None)
 
     def chunks(self) -> "EventsChunks":
-        """A new state for a streamed answer, which this API does not have."""
+        """Return a state, although this API does not stream."""
         return EventsChunks(())
 
 
@@ -49,7 +49,7 @@ class TextReader:
         return Answer(None if field(output, "text") else suspect(DIALECT, "empty"))
 
     def chunks(self) -> "EventsChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return EventsChunks(("output", "citation"))
 
 
@@ -61,14 +61,14 @@ class AcceptedReader:
         return Answer() if isinstance(result, dict) else unexpected(DIALECT, result)
 
     def chunks(self) -> "EventsChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return EventsChunks(())
 
 
 class EventsReader:
     """Reads the events of an agent or a flow.
 
-    `content` names the events with an answer; `last` names the final event, if the service sends one.
+    `content` names the events that contain a part of the answer; `last` names the final event, if the service sends one.
     """
 
     def __init__(self, content: tuple[str, ...], last: str = "") -> None:
@@ -79,12 +79,12 @@ class EventsReader:
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "EventsChunks":
-        """A new state for one stream."""
+        """Return a state that reads one stream."""
         return EventsChunks(self._content, self._last)
 
 
 class EventsChunks:
-    """The state of one stream of events. An event is a dictionary with one key: its name."""
+    """The state of one stream of events. An event is a dictionary whose only key is the name of the event."""
 
     __slots__ = ("_content", "_failed", "_last", "_wanted", "done")
 
@@ -110,7 +110,7 @@ class EventsChunks:
         return self.done
 
     def end(self) -> Answer:
-        """Judge, in this order: a guardrail or an unhealthy end of a flow, an empty answer, a missing end."""
+        """Judge the answer in this order: a guardrail or an unhealthy end of a flow, an empty answer, a missing end."""
         if self._failed is not None:
             return Answer(self._failed, finish_reasons=(self._failed.finish_reason,))
         if self._wanted and not self._content and not self.done:

@@ -1,6 +1,6 @@
-"""Answers from Bedrock's InvokeModel and from SageMaker endpoints, in the JSON format of each model family.
+"""Reads answers of Bedrock's InvokeModel and of SageMaker endpoints. Each family of models has its own JSON format.
 
-The fields show the family. An answer with unknown fields, for example from an imported model, is healthy.
+The fields of an answer show its family. An answer with unknown fields, for example of an imported model, is healthy.
 """
 
 from typing import Any
@@ -24,18 +24,18 @@ NATURAL = frozenset(
 )
 """Finish reasons of a healthy answer in all families, in lower case."""
 _LISTS = ("results", "outputs", "completions", "generations", "choices", "artifacts")
-"""The field with the list of answers, for families that can return several: Titan, Mistral, Jurassic, Command,
-DeepSeek, Stable Diffusion.
+"""Fields with a list of answers, one for each family that can return several: Titan, Mistral, Jurassic, Command, DeepSeek,
+Stable Diffusion.
 """
 _TEXTS = ("outputText", "generation", "text", "completion", "generated_text", "message", "base64", "delta")
 _FINISH = ("completionReason", "stop_reason", "finish_reason", "finishReason")
 _VECTORS = ("embedding", "embeddings", "embeddingsByType", "images", "video", "videos")
 _FILTERED = "Filter reason: "
-"""Finish reasons of Stability's image models that mean a block, and the stage of the call that each one names."""
+"""The beginning of a finish reason with which Stability's image models report a block. The rest names the stage."""
 
 
 def guardrail(answer: Any) -> Evidence | None:
-    """Evidence of a block by a guardrail, or None. An answer that the guardrail only masked has passed."""
+    """Evidence that a guardrail blocked, or None. If the guardrail only masked parts of the answer, the answer has passed."""
     if field(answer, "amazon-bedrock-guardrailAction") != "INTERVENED" or has_only_masked(answer):
         return None
     return suspect(DIALECT, "unnatural_finish", *guardrail_stage(answer), finish_reason="guardrail_intervened")
@@ -62,12 +62,12 @@ class InvokeReader:
         return family.end()
 
     def chunks(self) -> "InvokeChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return InvokeChunks()
 
 
 def _reader_of(answer: Any, message: str) -> Reader | None:
-    """The reader for a family with the format of another API: Claude, models with OpenAI's format, and Nova."""
+    """The reader for a family that uses the format of another API: Claude, models with OpenAI's format, or Nova. Else None."""
     if field(answer, "type") == "message" and isinstance(field(answer, "content"), list):
         return _MESSAGES
     choices = items(field(answer, "choices"))
@@ -77,9 +77,9 @@ def _reader_of(answer: Any, message: str) -> Reader | None:
 
 
 class _Family:
-    """The state of an answer with a text and a finish reason, whole or in parts.
+    """The state of an answer, whole or in parts, of any family with a format of its own.
 
-    The field names differ between families.
+    The answer has a text and a finish reason; their field names differ between the families.
     """
 
     __slots__ = ("_content", "_finish", "_known", "_seen", "_stages", "done")
@@ -111,9 +111,9 @@ class _Family:
         self.done = bool(self._finish)
 
     def end(self, cut: str = "") -> Answer:
-        """Judge, in this order: the finish reason, an empty answer, a missing end.
+        """Judge the answer in this order: the finish reason, an empty answer, a missing end.
 
-        Objects with unknown fields are healthy.
+        An object with unknown fields is healthy. `cut` is the fact to report for a missing end; a whole answer needs no end.
         """
         if self._seen and not self._known and not self._finish:
             return Answer()
@@ -151,7 +151,7 @@ class InvokeChunks:
         """Read one event. The last one has the metrics of the whole call."""
         answer = parsed(field(field(chunk, "chunk", "PayloadPart"), "bytes", "Bytes"))
         if not isinstance(answer, dict):
-            self._known = False  # the user's own endpoint may cut a JSON text anywhere
+            self._known = False  # an endpoint of the user may split a JSON text anywhere
             return None
         self._blocked = self._blocked or guardrail(answer)
         if self._chunks is None:
@@ -166,7 +166,7 @@ class InvokeChunks:
         return self.done and "amazon-bedrock-invocationMetrics" in answer
 
     def end(self) -> Answer:
-        """Judge, in this order: the guardrail, an error, the answer as read by the reader of the family."""
+        """Judge the answer in this order: the guardrail, an error, the answer as read by the reader of the family."""
         found = self._blocked or self._error
         if found is not None:
             return Answer(found, finish_reasons=(found.finish_reason or "error",))

@@ -1,4 +1,4 @@
-"""Reads error objects in response bodies of any provider: codes, message, wait, and facts about the content."""
+"""Reads error objects in response bodies of any provider: codes, message, the time to wait, and facts about the content."""
 
 import re
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from llm_errors.extract.fields import CODE_LIMIT, field, is_object, items, numbe
 
 _HTTP = range(300, 600)
 _DEPTH = 2
-"""The number of nested errors that are read: a gateway, another gateway, and a provider."""
+"""How many errors inside an error are read: a gateway's error may contain another gateway's, and this the provider's."""
 _ENVELOPES = ("error", "Error", "external_model_error", "fault")
 NO_CODES = frozenset(("None", "null"))
-"""Values that LiteLLM prints for its empty fields."""
+"""Texts that LiteLLM prints for empty fields. They are not codes."""
 _OUTER_TYPES = frozenset(("error", "message"))
-"""Types of a whole body that are ignored, because Anthropic uses them for every error and every answer."""
+"""Values of `type` in a whole body that are ignored: Anthropic sends `error` with every error, `message` with every answer."""
 _ONE_WORD = re.compile(r"[\w.:/-]+")
 
 
@@ -33,7 +33,7 @@ class ErrorBody:
     retry_after: float | None = None
     facts: frozenset[str] = frozenset()
     dialect: str = ""
-    """The dialect of the error object, if its shape shows it. The error may arrive through the SDK of another vendor."""
+    """The dialect that the shape of the error shows; else empty. The SDK may be of another dialect, if it calls a gateway."""
 
 
 NOTHING = ErrorBody()
@@ -42,7 +42,8 @@ NOTHING = ErrorBody()
 def read(body: Any, status: int | None = None, depth: int = 0) -> ErrorBody:
     """Read an error body of any shape: object, list of one, `{"error": ...}`, plain string, page, nothing.
 
-    `status` is the status of the response, if known. The error of a provider inside the error of a gateway is read too.
+    `status` is the status of the response, if known. The error of a provider inside the error of a gateway is read too;
+    `depth` counts the errors around the one that is read.
     """
     body = parsed(body)
     if isinstance(body, list | tuple):
@@ -60,7 +61,7 @@ def _first(entries: Any) -> Any:
 
 
 def _opened(body: Any) -> tuple[Any, Any]:
-    """The innermost of nested error objects that contain nothing else, and the object that contains it."""
+    """The innermost error object, and the object around it. An envelope is opened only if it has no message of its own."""
     error = _named(body)
     if error is None and is_object(detail := field(body, "detail")):
         error = detail
@@ -97,7 +98,7 @@ def _read_object(error: Any, outer: Any, said: str, status: int | None, depth: i
 
 
 def _error_types(error: Any, outer: Any) -> list[Any]:
-    """OpenRouter's canonical name of an error. Other servers have the field too. It is more specific than a number."""
+    """The field `error_type`, in which OpenRouter and other servers name an error. The name is more specific than a number."""
     return [field(field(error, "metadata"), "error_type"), field(error, "error_type"), field(outer, "error_type")]
 
 
@@ -121,7 +122,7 @@ def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
 
 
 def _dialect(error: Any, outer: Any, depth: int) -> str:
-    """The dialect, if the shape shows it.
+    """The dialect that the shape of an error shows, or an empty text.
 
     Only Google writes a number as the code and a name of `google.rpc.Code` as the status. Inside the error of a gateway,
     Anthropic's envelope has the type `error`, and any other envelope is of the openai dialect.
@@ -150,7 +151,7 @@ def _http(code: str) -> int | None:
 
 
 def _named_status(error: Any, outer: Any) -> int | None:
-    """The HTTP status in the error beside another code, or in the object around the error."""
+    """The HTTP status in a separate field of the error, or of the object around the error."""
     return next(
         (s for where in (error, outer) for n in error_shapes.STATUSES if (s := _http(_code(field(where, n))))), None
     )
@@ -168,9 +169,9 @@ def message_of(error: Any) -> str:
 
 
 _PAGE = re.compile(r"\s*<[!?/a-zA-Z]")
-"""An HTML page is not a message. A message may begin with a number in angle brackets (Qwen)."""
+"""Matches an HTML page, which is not a message. A number in angle brackets, with which Qwen begins messages, does not match."""
 _PRINTED = re.compile(r"""\{'error': (?P<quote>['"])(?P<said>.*?)(?P=quote)(?:\}|, ['"])""", re.DOTALL)
-"""LiteLLM's proxy prints a dict into the message field."""
+"""Matches the Python dict that LiteLLM's proxy prints into the message field, and the message in it."""
 
 
 def _wait(error: Any, outer: Any, details: list[Any]) -> float | None:

@@ -1,4 +1,4 @@
-"""The chain from a raised exception to its root cause, and whether its classes belong to HTTP libraries or to SDKs."""
+"""Follows a raised exception to its root cause, and tells whether a class belongs to a network library or to an SDK."""
 
 from collections.abc import Iterator
 from traceback import walk_tb
@@ -9,10 +9,10 @@ from llm_errors.extract.fields import field
 from llm_errors.providers import dialect_of_package
 
 DEPTH = 12
-"""The maximum number of exceptions of a chain, and of members of a group, that are read."""
+"""How many exceptions of a chain, and how many members of a group, are read at most."""
 
 SAME_AS = {"httpx2": "httpx", "httpcore2": "httpcore", "asyncio": "builtins", "concurrent": "builtins"}
-"""Package -> package with equivalent classes. Since Python 3.11, asyncio's TimeoutError is the builtin one."""
+"""Package -> the package under which its classes are matched. Since Python 3.11, asyncio's TimeoutError is the builtin one."""
 
 TRANSPORT_PACKAGES = frozenset(
     (
@@ -21,7 +21,7 @@ TRANSPORT_PACKAGES = frozenset(
     )
 )
 _CANCELLED = "builtins.CancelledError"
-"""The name of asyncio's class in `names`. asyncio is not imported, because that takes longer than importing llm-errors."""
+"""The name that `names` gives asyncio's class. To import asyncio takes longer than to import llm-errors."""
 _TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
 
 
@@ -35,7 +35,7 @@ def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
     """The exception and its causes, outermost first.
 
     The cause is `__cause__`, else `original_exception` (litellm) or `inner_exception` (Azure), else `__context__`.
-    Of a group, the first member is followed. `ambient` is the `id` of an exception that the application was handling when
+    A group is followed to its first member. `ambient` is the `id` of an exception that the application was handling when
     the call began; the chain stops before it. A CancelledError at the end, which asyncio uses for timeouts, is left
     out.
     """
@@ -63,7 +63,7 @@ def group(exc: BaseException) -> tuple[BaseException, ...]:
 
 
 def names(exc: BaseException) -> tuple[str, ...]:
-    """`package.Class` along the MRO, without `Exception`, `BaseException` and `object`."""
+    """The classes of the MRO as `package.Class`, without `Exception`, `BaseException` and `object`."""
     return tuple(_names(type(exc)))
 
 
@@ -96,12 +96,12 @@ def is_raised_by_sdk(exc: BaseException) -> bool:
 
 
 def passed(exc: BaseException) -> tuple[str, ...]:
-    """The names of the functions that the exception has passed, outermost first."""
+    """The names of the functions through which the exception was raised, outermost first."""
     return tuple(frame.f_code.co_name for frame, _ in walk_tb(exc.__traceback__))
 
 
 def is_transport(qualified: tuple[str, ...]) -> bool:
-    """Whether these names belong to an exception of a network library, or to a network error of Python."""
+    """Whether these class names are those of an exception of a network library, or of a network error of Python."""
     return any(
         name.rpartition(".")[0] in TRANSPORT_PACKAGES
         or (name.rpartition(".")[2] in _TRANSPORT_BUILTINS and name.startswith("builtins."))

@@ -1,7 +1,8 @@
-"""Messages of claude-agent-sdk, as its objects or as the JSON of its process. The result message ends a query.
+"""Reads the messages of a query of claude-agent-sdk. They are SDK objects, or JSON of the process that the SDK starts.
 
-A failed model call of the process appears in the `error` of an assistant message, in a rate limit event, in the status of the
-result message, and in the text of that message, which may contain the body of the provider's error.
+The result message ends a query. If the process fails to call the model, this appears in the `error` of an assistant message, in
+a rate limit event, in the status of the result message, and in the text of the result message, which may contain the body of
+the provider's error.
 """
 
 import time
@@ -21,13 +22,13 @@ _CODES: Final = {
     "invalid_request": "invalid_request_error",
     "server_error": "api_error",
 }
-"""Values of `AssistantMessage.error` -> the provider's own codes."""
+"""Value of `AssistantMessage.error` -> the provider's own code."""
 _LIMITS: Final = {
     "error_max_turns": "turn_limit",
     "error_max_budget_usd": "other_limit",
     "error_max_structured_output_retries": "off_the_schema",
 }
-"""Subtypes of the result message -> facts."""
+"""Subtype of the result message -> the fact that it means."""
 _INTERRUPTED: Final = "aborted"
 
 
@@ -41,7 +42,7 @@ class MessagesOfQuery:
         return chunks.end()
 
     def chunks(self) -> "QueryChunks":
-        """A new state for the messages of a query."""
+        """Return a state that reads the messages of a query."""
         return QueryChunks()
 
 
@@ -74,7 +75,7 @@ class QueryChunks:
             self._code, self._wait = "rate_limit", None if at is None else bounded(max(at - time.time(), 0.0))
 
     def _assistant(self, message: Any) -> None:
-        """Read an assistant message. If it has no error, a retry has succeeded."""
+        """Read an assistant message. If it has no error, a retry after an earlier error has succeeded."""
         model = text(field(message, "model") or field(field(message, "message"), "model"), 256)
         error = text(field(message, "error"), 64)
         if model:
@@ -113,9 +114,9 @@ class QueryChunks:
 
 
 def begins(message: Any) -> bool:
-    """Whether a message after a result belongs to another query.
+    """Whether a message that follows a result begins another query.
 
-    Messages of hooks, tasks and limits may follow the last result.
+    Messages of hooks, tasks and limits do not, because they may follow the last result.
     """
     subtype = field(message, "subtype")
     if subtype is not None:

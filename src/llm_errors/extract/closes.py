@@ -22,7 +22,7 @@ _OF_GENAI = "google.genai.APIError"
 _OF_ELEVENLABS = "elevenlabs.ApiError"
 _ONE_WORD = re.compile(r"[A-Za-z][\w.-]*")
 _CUT_JSON = re.compile(r'"message"\s*:\s*"([^"]*)')
-"""A reason has at most 123 bytes, so an error object in it is often cut off."""
+"""Finds the message of an error object that is cut off, as a reason has at most 123 bytes."""
 
 
 class Close(NamedTuple):
@@ -37,7 +37,7 @@ class Close(NamedTuple):
         return self.code in NORMAL
 
     def read(self) -> bodies.ErrorBody:
-        """The close as an error body."""
+        """Read the reason as an error body, and add the close code to its codes."""
         found = bodies.read(self.reason)
         word = self.reason.strip()
         named = (word,) if _ONE_WORD.fullmatch(word) else ()

@@ -1,4 +1,4 @@
-"""Chat answers of Cohere's API version 2, whole and as events, as SDK objects or as JSON."""
+"""Reads chats of Cohere's API version 2. An answer is whole or a stream of events, and is an SDK object or JSON."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class CohereReader:
         return chunks.end()
 
     def chunks(self) -> "CohereChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return CohereChunks()
 
 
@@ -73,7 +73,7 @@ class CohereChunks:
         return self.done
 
     def end(self) -> Answer:
-        """Judge, in this order: the finish reason, an empty answer, a missing end."""
+        """Judge the answer in this order: an error, the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._error:
             suspicion = embedded_error(DIALECT, self._error, self._finish)

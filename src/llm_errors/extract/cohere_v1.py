@@ -1,4 +1,4 @@
-"""Answers of Cohere's API version 1: chat and generated text, whole and as events."""
+"""Reads chats and generated texts of Cohere's API version 1. An answer is whole, or arrives as a stream of events."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from llm_errors.extract.cohere import DIALECT, NATURAL, tokens
 from llm_errors.extract.fields import field, is_object, items, text
 
 _CONTENT = ("text", "tool_calls", "search_queries", "tool_call_delta", "summary")
-"""Fields that are an answer. A request may ask for search queries only."""
+"""Fields with content. Search queries count as content, because a request may ask for nothing else."""
 _KNOWN = (*_CONTENT, "generations", "generation_id", "finish_reason")
 _NATURAL = NATURAL | {"USER_CANCEL"}
 
@@ -30,7 +30,7 @@ class CohereV1Reader:
         return Answer(suspicion, "", identifier, finish, *used)
 
     def chunks(self) -> "CohereV1Chunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return CohereV1Chunks()
 
 
@@ -58,7 +58,7 @@ class CohereV1Chunks:
         return self.done
 
     def end(self) -> Answer:
-        """Judge, in this order: the finish reason, an empty answer, a missing end."""
+        """Judge the answer in this order: an error or the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._error or (self._finish and self._finish not in _NATURAL):
             suspicion = _ended(self._finish, self._error)

@@ -1,4 +1,4 @@
-"""Patterns for credentials, and for words in a message after which a credential follows."""
+"""Removes credentials from a message: texts with the shape of a credential, and the value after a name such as `api_key`."""
 
 import re
 
@@ -39,14 +39,14 @@ _HEADERS = re.compile(
         (?P<sign>["']?\s*[:=]\s*|["'],\s*)(?=\S)(?P<value>[^\r\n]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A header with its value, which ends at the end of the line."""
+"""Matches a header and its value, which ends at the end of the line."""
 _OF_A_HEADER = re.compile(
     r"""(?P<named>\b(?:header|trailer)s?(?:[ ](?:value|part|field|line|name|content)s?)?\b)
         (?P<between>[^'"`\r\n]{0,80}?)(?P<quoted>[bu]?(?P<quote>['"`]).*(?:(?P=quote)|\Z)|(?<=[:=]\s)\S.*)
       | (?P<refused>\b(?:invalid|illegal)\sheader\svalues?\s)[^\r\n]+""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-"""Messages of HTTP libraries about a header that they reject. The quoted name or value follows."""
+"""Matches a message of an HTTP library about a header that it rejects, up to the end of the name or value that it quotes."""
 
 
 def without_credentials(text: str) -> str:

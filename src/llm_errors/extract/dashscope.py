@@ -1,4 +1,4 @@
-"""Answers of Alibaba's DashScope. It also returns failures, with status, code and message beside the output."""
+"""Reads answers of Alibaba's DashScope. Its SDK returns failures too, as answers with status, code and message."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.extract.reshaped import Reshaped, chat
 
 DIALECT = "openai"
-"""Alibaba's codes are the same in its own format and in that of openai."""
+"""Alibaba sends the same codes in its own format and in the openai format."""
 _UNFINISHED = "null"
 _TASK_FAILED = frozenset(("FAILED", "UNKNOWN"))
 
@@ -68,7 +68,7 @@ class _Output:
         return Answer(empty, id=text(field(output, "task_id"), 256), input_tokens=tokens)
 
     def chunks(self) -> "_LastChunk":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return _LastChunk(self)
 
 
@@ -86,7 +86,7 @@ class _LastChunk:
         self.done, self._last = True, self._reader.whole(chunk)
 
     def end(self) -> Answer:
-        """The last chunk's answer."""
+        """Return the answer that was read from the last chunk."""
         return self._last
 
 
@@ -102,7 +102,7 @@ class DashscopeReader:
         return self._reader.whole(result) if failure is None else Answer(failure)
 
     def chunks(self) -> "DashscopeChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return DashscopeChunks(self._reader.chunks())
 
 

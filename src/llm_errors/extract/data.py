@@ -1,4 +1,4 @@
-"""Answers with embeddings, images, moderations or audio: a list of results or a body. Most failures are empty answers."""
+"""Reads embeddings, images, moderations and audio, which are a list of results or a body. Most failures are empty answers."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class DataReader:
         return Answer(suspicion, **identity(result), input_tokens=tokens[0], output_tokens=tokens[1])
 
     def chunks(self) -> "EventCount":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return EventCount(self._dialect)
 
 
@@ -41,12 +41,12 @@ class MediaReader:
         return Answer(None, **({} if isinstance(result, str | bytes) else identity(result)))
 
     def chunks(self) -> "EventCount":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return EventCount("openai")
 
 
 class EventCount:
-    """The state of a stream of events without an outcome. One event is enough for an answer, unless an event is an error."""
+    """The state of a stream whose events have no finish reason. With at least one event and no error, the stream is healthy."""
 
     __slots__ = ("_dialect", "_error", "done")
 
@@ -82,7 +82,7 @@ class ResultsReader:
         return Answer(None if entries else suspect("google", "empty"))
 
     def chunks(self) -> "ResultsChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return ResultsChunks(self)
 
 
@@ -102,5 +102,5 @@ class ResultsChunks:
         self._answer = self._reader.whole(chunk)
 
     def end(self) -> Answer:
-        """The last chunk's answer."""
+        """Return the answer that was read from the last chunk."""
         return self._answer

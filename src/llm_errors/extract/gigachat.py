@@ -66,7 +66,7 @@ class GigaChatReader:
         return _told(self._reader.whole(result))
 
     def chunks(self) -> "GigaChatChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return GigaChatChunks(self._reader.chunks())
 
 

@@ -35,7 +35,7 @@ class GenerateContentReader:
         return chunks.end()
 
     def chunks(self) -> "GenerateContentChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return GenerateContentChunks()
 
 
@@ -102,7 +102,7 @@ class GenerateContentChunks:
             )
 
     def end(self) -> Answer:
-        """Judge, in this order: the finish reason of a candidate, the block reason, an empty answer, a missing end."""
+        """Judge the answer in this order: a finish reason, the block reason, an empty answer, a missing end."""
         due = "error" if self._streamed else ""
         return Answer(
             self._suspicion(),

@@ -35,7 +35,7 @@ class InteractionsReader:
         return _answer(result, _judge(result, status, parts, any(map(_is_content, parts))))
 
     def chunks(self) -> "InteractionChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return InteractionChunks()
 
 
@@ -129,7 +129,7 @@ class InteractionChunks:
             self._answer = _answer(interaction, _judge(interaction, self._status, parts, self._content))
 
     def end(self) -> Answer:
-        """Judge, in this order: an error, the interaction in the terminal event, the last status, a missing end."""
+        """Judge the answer in this order: an error, the interaction in the terminal event, the last status, a missing end."""
         if self._answer is not None and self._error is None:
             return self._answer
         suspicion = self._error or self._judged()

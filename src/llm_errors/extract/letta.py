@@ -36,7 +36,7 @@ class LettaReader:
         )
 
     def chunks(self) -> "LettaChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return LettaChunks()
 
 
@@ -70,7 +70,7 @@ class LettaChunks:
         return False
 
     def end(self) -> Answer:
-        """Judge, in this order: an error, the stop reason, an empty answer, a missing end."""
+        """Judge the answer in this order: an error, the stop reason, an empty answer, a missing end."""
         suspicion = self._error or _judge(self._reason)
         if suspicion is None and not self.done:
             suspicion = suspect(DIALECT, "no_end" if self._content else "empty")

@@ -26,7 +26,7 @@ class ConversationsReader:
         return Answer(suspicion, model, text(field(result, "conversation_id"), 256), (), *tokens)
 
     def chunks(self) -> "ConversationChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return ConversationChunks()
 
 

@@ -26,7 +26,7 @@ class OllamaReader:
         return answer._replace(suspicion=nothing(DIALECT, result, *answer.finish_reasons)) if is_empty else answer
 
     def chunks(self) -> "OllamaChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return OllamaChunks()
 
 
@@ -56,7 +56,7 @@ class OllamaChunks:
         return self.done
 
     def end(self) -> Answer:
-        """Judge, in this order: the finish reason, an empty answer, a missing end."""
+        """Judge the answer in this order: the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._finish and self._finish not in NATURAL:
             facts = ("only_reasoning",) if self._thought and not self._content else ()

@@ -119,7 +119,7 @@ class ChatReader:
         )
 
     def chunks(self) -> "ChatChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return ChatChunks(self._choices, self._usage)
 
 
@@ -283,7 +283,7 @@ class ChatChunks:
             self._reasoning = self._reasoning or all_reasoning(self._tokens[1], reasoned)
 
     def end(self) -> Answer:
-        """Judge, in this order: an error, the first unhealthy choice, an empty answer, a missing end."""
+        """Judge the answer in this order: an error, the first unhealthy choice, an empty answer, a missing end."""
         return Answer(
             self._error or self._suspicion(),
             **self._identity,

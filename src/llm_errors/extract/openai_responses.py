@@ -42,7 +42,7 @@ class ResponsesReader:
         )
 
     def chunks(self) -> "ResponsesChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return ResponsesChunks(self)
 
 

@@ -21,7 +21,7 @@ class Reshaped:
         return unexpected("openai", result) if shaped is None else self._reader.whole(shaped)
 
     def chunks(self) -> "ReshapedChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return ReshapedChunks(self._reader.chunks(), self._chunk)
 
 

@@ -13,7 +13,7 @@ class SpeechReader(MediaReader):
     """Reads speech. Of a stream, an error event is a failure, and so is a missing end."""
 
     def chunks(self) -> "SpeechChunks":  # type: ignore[override]
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return SpeechChunks()
 
 
@@ -37,7 +37,7 @@ class SpeechChunks:
         return self.done
 
     def end(self) -> Answer:
-        """Judge, in this order: an error, an empty answer, a missing end."""
+        """Judge the answer in this order: an error, an empty answer, a missing end."""
         if self._error is not None:
             return Answer(self._error)
         if not self._content:
@@ -49,7 +49,7 @@ class AudioReader(MediaReader):
     """Reads audio, as bytes or as objects with pieces of it. Only the end of the body ends a stream."""
 
     def chunks(self) -> "AudioChunks":  # type: ignore[override]
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return AudioChunks()
 
 

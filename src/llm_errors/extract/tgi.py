@@ -31,7 +31,7 @@ class TextGenerationReader:
         return chunks.end()
 
     def chunks(self) -> "TextGenerationChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return TextGenerationChunks()
 
 
@@ -54,7 +54,7 @@ class TextGenerationChunks:
         self._written = number(field(details, "generated_tokens")) or self._written
 
     def end(self) -> Answer:
-        """Judge, in this order: the finish reason, an empty answer, a missing end."""
+        """Judge the answer in this order: the finish reason, an empty answer, a missing end."""
         suspicion = None
         if self._finish and self._finish not in NATURAL:
             suspicion = suspect(DIALECT, "unnatural_finish", finish_reason=self._finish)
@@ -77,7 +77,7 @@ class LinesReader:
         return self._reader.whole(parsed(result))
 
     def chunks(self) -> "LinesChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return LinesChunks(self._reader.chunks())
 
 

@@ -208,7 +208,7 @@ class ReplicateReader:
         return Answer(id=text(field(result, "id"), 256), finish_reasons=(status,) if status == "succeeded" else ())
 
     def chunks(self) -> "ReplicateChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return ReplicateChunks()
 
 
@@ -231,7 +231,7 @@ class ReplicateChunks:
         return self.done
 
     def end(self) -> Answer:
-        """Judge, in this order: an unhealthy reason, an empty answer, a missing end."""
+        """Judge the answer in this order: an unhealthy reason, an empty answer, a missing end."""
         if self._reason:
             return Answer(suspect("openai", "unnatural_finish", finish_reason=self._reason))
         if not self._content:
