@@ -76,7 +76,7 @@ def close_of(exc: BaseException | None) -> Close | None:
 
 
 def _reason(body: Any) -> str:
-    """The reason in elevenlabs' error: a text, or the last message of the server, whose field `error` is a code."""
+    """The reason in elevenlabs' error, which is a text, or the server's last message with a code in the field `error`."""
     if not isinstance(body, dict):
         return text(body)
     return json.dumps({"code": text(body.get("error"), 64), "message": text(body.get("message"))})

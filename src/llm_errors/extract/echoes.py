@@ -1,7 +1,7 @@
-"""Removes what an error message repeats from a request: quotations, printed objects, and the text after some words.
+"""Removes what an error message may repeat from a request: quotations, printed objects, and text after words such as `invalid`.
 
-A user's text may contain quotation marks itself. Therefore a quotation ends only if all words up to the next quotation are
-words of APIs (`plain_words`).
+A user's text may itself contain quotation marks. Therefore a closing mark ends a quotation only if all words between it and the
+next quotation are words of APIs (`plain_words`).
 """
 
 import re
@@ -18,13 +18,12 @@ _PAIRS = {
 _SYMMETRIC = "'\"`"
 _MARKS = {opener: re.compile("[" + re.escape(opener + closers) + "]") for opener, closers in _PAIRS.items()}
 _CANDIDATES = 16
-"""The number of quotation marks that are tried as the end of a quotation. If none fits, the last one of the text is used.
-"""
+"""How many marks are tried as the end of a quotation. If none of them fits, the quotation ends at the last mark of the text."""
 _OPENING = re.compile("[" + re.escape("".join(_PAIRS)) + "]")
 _HARMLESS = re.compile(
     r"\[(?:[\d\s,.:-]{1,40}|Errno -?\d+|WinError \d+|SSL: [A-Z_]{3,60}|SSL|[a-z]{2,20}(?:_[a-z]{2,20}){1,4}|REDACTED)\]|<\d{3}>"
 )
-"""Harmless text in brackets: numbers, error numbers of the operating system, a vendor's code."""
+"""Matches text in brackets that no user wrote: numbers, error numbers of the operating system, a code of a vendor."""
 _PARSING = re.compile(
     r"""
     (?:invalid|pars(?:e|ing)|validat|malform|unexpected|unrecogni[sz]ed|unsupported|unknown|illegal|decod|deseriali[sz]|
@@ -39,7 +38,7 @@ _PARSING = re.compile(
     """,
     re.VERBOSE,
 )
-"""Words of parsing and validation, in lower case. What follows them may be a user's text."""
+"""Matches words about parsing and validation, in lower case. The text after such a word may be a user's."""
 _BEFORE_A_SIGN = re.compile(r"\b(\w{1,60})\b[\"'`]?\s*(?:[:：=]|->|=>)")
 _REPEATED = re.compile(
     r"""\w*?(?:prompt|inputs?|contents?|texts?|messages?|quer(?:y|ies)|questions?|arg(?:ument)?s?|completions?|outputs?|
@@ -48,13 +47,13 @@ _REPEATED = re.compile(
       excerpts?|near|found|flagged|blocked|filtered|refused|rejected|denied|violat\w+|detected|here|saw|was|is|reads?)""",
     re.VERBOSE,
 )
-"""Names of parts of a request or an answer, and words for repeating them, in lower case.
+"""Matches, in lower case, names of parts of a request or an answer, and verbs that introduce a repetition of them.
 
-After one of these and a colon or an equals sign, the text may be a user's.
+If a colon or an equals sign follows such a word, the text after it may be a user's.
 """
 _INDEX = re.compile(r"\[\d{0,4}\]")
 _CLOSED, _COMPARED = re.compile(">(?!=)"), re.compile(r"[\s=]")
-"""The end of a text in angle brackets, and the text after a `<` that compares two numbers."""
+"""Match the end of a text in angle brackets, and what follows a `<` that only compares two numbers."""
 _RUN = re.compile(r"…(?:[\s…]*…)+")
 _TOKEN = re.compile(
     rf"""(?P<sign>[\s,;:.!?()/=<>*+–—-]+|…|\[REDACTED\])
@@ -79,14 +78,14 @@ _PERSONAL = re.compile(
 
 
 def without_echoes(text: str) -> str:
-    """The text with `…` for everything that may be a user's."""
+    """Return the text with `…` in place of everything that a user may have written."""
     plain = _PERSONAL.sub(ELLIPSIS, text)
     clean = _without_quotes(plain)
     echo = _echo(clean)
     if echo is not None:
         start, end = echo
         kept = _known_words(clean[:start]) + clean[start:end] + _until_unknown(clean[end:])
-    elif clean != plain and _echo(plain):  # the words are inside a supposed quotation
+    elif clean != plain and _echo(plain):  # such words were removed with a quotation
         kept = _known_words(clean)
     else:
         return clean
@@ -94,11 +93,9 @@ def without_echoes(text: str) -> str:
 
 
 def _echo(text: str) -> tuple[int, int] | None:
-    """Start and end of the first words after which the text may repeat the request."""
+    """Start and end of the first words after which the text may repeat the request; None if there are none."""
     lower = text.lower()
-    if len(lower) != len(
-        text
-    ):  # in lower case a few letters have another length; none of the words contains one of them
+    if len(lower) != len(text):  # a few letters change their length in lower case; they are kept as they are
         lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     parsing = _PARSING.search(lower)
     repeated = (m for m in _BEFORE_A_SIGN.finditer(lower) if _REPEATED.fullmatch(m[1]))
@@ -130,7 +127,7 @@ def _next_opening(text: str, at: int) -> int | None:
 
 
 def _opens(text: str, at: int) -> bool:
-    """Whether the sign here may open a quotation. An apostrophe and the index of a path do not."""
+    """Whether the mark at this position may open a quotation. An apostrophe and an index such as `messages[0]` do not."""
     before = text[at - 1 : at]
     if text[at] == "[":
         return not ((before.isalnum() or before == "_") and _INDEX.match(text, at))
@@ -142,7 +139,7 @@ def _opens(text: str, at: int) -> bool:
 
 
 def _end_of_quote(text: str, opening: int) -> int:
-    """The end of the quotation that opens here: the first closing sign with only plain words after it, or else the last."""
+    """The end of a quotation: the first closing mark that only words of APIs follow, or else the last mark."""
     opener, closers = text[opening], _PAIRS[text[opening]]
     marks = (mark.start() for mark in _MARKS[opener].finditer(text, opening + 1))
     ends = list(islice((at for at in marks if not _is_apostrophe(text, at)), _CANDIDATES))
@@ -154,7 +151,7 @@ def _end_of_quote(text: str, opening: int) -> int:
 
 
 def _opens_plainly(text: str, start: int, opening: int, opener: str) -> bool:
-    """Whether the next quotation opens here, with only plain words before it."""
+    """Whether a quotation opens at `opening`, and only words of APIs are between `start` and it."""
     return text[opening] == opener and _opens(text, opening) and _is_plain(text[start:opening])
 
 
@@ -167,7 +164,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _plain_until(text: str) -> int:
-    """The position of the first word that is not one of the API's own."""
+    """The position of the first word that is not a word of APIs."""
     at = 0
     while at < len(text):
         end = _known(text, at)
@@ -193,13 +190,13 @@ def _known(text: str, at: int) -> int | None:
 
 
 def _is_spoken(word: str) -> bool:
-    """Whether every part of a compound word (`camelCase`, dots, other signs) is one of the API's own words."""
+    """Whether every part of a word is a word of APIs. Capitals (`camelCase`), dots and other signs separate the parts."""
     return all(part.lower() in PLAIN for part in _PARTS.findall(word) if part not in _ENDINGS)
 
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ENDINGS = ("s", "t", "re", "ll")
-"""Texts that may follow an apostrophe."""
+"""Endings after an apostrophe, as in `model's`."""
 
 
 def _until_unknown(text: str) -> str:

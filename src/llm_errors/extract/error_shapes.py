@@ -32,7 +32,9 @@ RPC_CODES = (
 _OF_A_REQUEST = (400, 413, 422)
 _LINK = r"(?:[\w.]{0,64}(?:Error|Exception)|Error code: \d{3}|HTTP \d{3}|Error from provider\s?\([^()]{1,100}\))"
 _BEGINNING = re.compile(rf"(?:{_LINK}\s?[-:]\s{{1,2}}){{0,4}}(?:\d{{3}}\s)?(?:b['\"])?(?=[{{\[])")
-"""Names and numbers that gateways print before a body. An object after other words may be quoted from the request."""
+"""Matches names and numbers that gateways print before an error object. If other words precede the object, it may be a
+quotation from the request, so it is not read.
+"""
 _END = re.compile(r"['\")]*\s*(?:\Z|\.\s|\n)")
 """What may follow an error object: the end of the text, or a new sentence. Otherwise the object was a quotation."""
 _DECODER = JSONDecoder()
@@ -69,14 +71,14 @@ def _json_in(message: Any) -> Any:
 
 
 def _is_error(found: Any) -> bool:
-    """Whether an object in a message is an error object. It may also be a part of the request."""
+    """Whether an object in a message is an error. A message may instead quote an object of the request, which is no error."""
     if text(field(found, "type"), 16) == "error" or text(field(found, "finishReason"), 64) in GUARDRAILS:
         return True
     return field(found, "error", "external_model_error") is not None
 
 
 _OBJECT = ("message", "code", "type", "status", "error_code", "errorCode")
-"""Fields that an error of an API has, and an error of a server in front of the API does not have."""
+"""Fields of the errors of an API. An error of a proxy in front of the API has none of them."""
 
 
 _PROMPT = re.compile(r"(?:input|messages|prompt)\b")
@@ -101,7 +103,7 @@ def facts_of(error: Any, outer: Any, details: list[Any], message: str) -> frozen
 
 
 def _metadata(metadata: Any) -> list[str]:
-    """The facts that a router adds to an error."""
+    """The facts in the metadata that a router such as OpenRouter adds to an error."""
     found = []
     if items(field(metadata, "reasons")) or field(metadata, "flagged_input") is not None:
         found.append("moderation")
@@ -140,7 +142,7 @@ _ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)" + _AMOUNT)
 
 
 def _exceeds_limit(message: str) -> bool:
-    """Whether this request alone exceeds the whole limit, according to a rate-limit message. Then waiting does not help."""
+    """Whether a rate-limit message says that this request alone exceeds the whole limit, so that waiting does not help."""
     lowered = message.lower()
     asked, allowed = _ASKED.search(lowered), _ALLOWED.search(lowered)
     if asked is None or allowed is None:
@@ -153,7 +155,7 @@ def _amount(digits: str) -> int:
 
 
 _TEXTS_OF_ERRORS = tuple(name for name in TEXTS if name not in ("details", "title"))
-"""Message fields that show an error without an HTTP status. `details` and `title` are not specific to errors."""
+"""Message fields that mark an error even without an HTTP status. `details` and `title` do not."""
 _CODES = ("code", "error_code", "errorCode")
 _FAILED = frozenset(("error", "fail", "failed", "failure"))
 _WELL = frozenset(("", "0", "ok", "success", "successful", "succeeded", "succeed"))
@@ -161,7 +163,10 @@ _WELL = frozenset(("", "0", "ok", "success", "successful", "succeeded", "succeed
 
 
 def told_error(answer: Any) -> Any:
-    """The error in an answer, or the answer itself if it is one, as `bodies.read` takes it; otherwise None."""
+    """The error object in an answer, in a shape that `bodies.read` accepts; None if there is no error.
+
+    If the whole answer is an error, the answer is returned.
+    """
     if isinstance(answer, list | tuple):
         entries = (told_error(entry) for entry in answer[:8] if is_object(entry))
         return next((told for told in entries if told is not None), None)
@@ -175,7 +180,7 @@ def told_error(answer: Any) -> Any:
 
 
 def is_flat_error(result: Any) -> bool:
-    """Whether the object is an error: marked as one, or with a message and a code or status that does not mean success."""
+    """Whether the object is an error: its type says so, or it has a message and a code or status that does not mean success."""
     found = shown(result)
     if "error" in (text(field(found, "object"), 16), text(field(found, "type"), 16)):
         return True

@@ -1,4 +1,4 @@
-"""Reads a raised exception: class names and causes, the status, the error body of the provider, the wait."""
+"""Reads a raised exception: its class names and causes, the status, the error body of the provider, and the time to wait."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from llm_errors.extract.fields import field, number, parsed, printable, text
 from llm_errors.providers import SDKS
 
 _CANCELLED = "builtins.CancelledError"
-"""The class of asyncio and of concurrent.futures. Both count as builtins here."""
+"""The name of the classes of asyncio and concurrent.futures: `causes.names` counts both packages as builtins."""
 
 _PLAIN = frozenset(("builtins.TypeError", "builtins.ValueError", "builtins.NotImplementedError"))
 _TEXT_BUILTINS = _PLAIN | {"builtins.RuntimeError"}
@@ -21,22 +21,22 @@ _ROOTS = frozenset(
     if row.family in ("stainless", "stainless_copies")
     for name in (row.clients[0].name, row.clients[0].name.removesuffix("Client"))
 ) | frozenset(f"{row.roots[0]}.ApiError" for row in SDKS if row.family in ("cohere", "fern"))
-"""The root exception class of each Stainless and Fern SDK, such as `OpenAIError`. Itself raised without a status only before a
-request is sent.
+"""The root exception class of each Stainless and Fern SDK, such as `OpenAIError`. An SDK raises this class itself, without a
+status, only before it sends a request.
 """
 _CONFLICT = ("mutually exclusive", "at most one of", "only one of", "cannot be combined", "not both")
 """Phrases in errors about too many credentials, or about other arguments that exclude each other."""
 _NO_DATA = "no embedding data received"
 """The text of openai's ValueError for an answer without embeddings. No other builtin error is about an answer."""
 _NO_JSON = "is not json serializable"
-"""The text of Python's TypeError for an argument that cannot be sent. The code that raises it belongs to no SDK."""
+"""The text of Python's TypeError for an argument that cannot be sent. Python's json module raises it, not the SDK."""
 _MISSING = "missing required arguments"
 _WITH_HEADER = ("retry_after_header",)
 _HTTP = range(300, 600)
 _RPC = "grpc.RpcError"
 _FRAME = re.compile(r"':exception-type': '(\w{1,64})'")
 _NO_ANSWER = frozenset(("unexpected_body",))
-"""The fact of a failure with a successful response that contains no error."""
+"""The fact for an exception about a response with status 200 that contains no error."""
 
 
 def is_cancellation(exc: BaseException) -> bool:
@@ -59,7 +59,7 @@ def first_failure(exc: BaseException) -> BaseException:
 def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int = 0) -> Evidence:
     """Evidence from one exception (not a group).
 
-    `dialect` and `provider` are used if the exception itself does not show them.
+    `dialect` and `provider` are used if the exception itself does not show them. `ambient` is explained in `causes.chain`.
     """
     links = causes.chain(exc, ambient)
     chain = tuple(causes.names(link) for link in links)
@@ -101,7 +101,7 @@ def read(exc: BaseException, dialect: str = "", provider: str = "", ambient: int
 
 
 def _closed(close: closes.Close, chain: tuple[tuple[str, ...], ...], dialect: str, provider: str) -> Evidence:
-    """Evidence from the close of a websocket. It has no status, so every rule for a text may match the reason."""
+    """Evidence from the close of a websocket. A close has no HTTP status, so every rule for a text may match its reason."""
     body = close.read()
     return Evidence(
         dialect=body.dialect or next((d for names in chain if (d := causes.dialect_of(names))), dialect),
@@ -117,7 +117,7 @@ def _closed(close: closes.Close, chain: tuple[tuple[str, ...], ...], dialect: st
 
 
 def of_response(response: Any, dialect: str, provider: str) -> Evidence:
-    """Evidence from a failed response without an exception, because the SDK retries."""
+    """Evidence from a failed response for which the SDK raises no exception, because it retries."""
     status = number(field(response, "status_code"))
     body = bodies.read(loaded_body(response), status)
     return Evidence(
@@ -132,13 +132,16 @@ def of_response(response: Any, dialect: str, provider: str) -> Evidence:
 
 
 def _dialect(chain: tuple[tuple[str, ...], ...], dialect: str, by_litellm: bool) -> str:
-    """The dialect of the SDK that raised the exception. litellm names the provider that it called."""
+    """The dialect of the SDK that raised the exception; behind litellm, the dialect of the provider that litellm called."""
     by_sdk = next(filter(None, map(causes.dialect_of, chain)), dialect)
     return (dialect or by_sdk) if by_litellm else by_sdk
 
 
 def _bearer(links: list[BaseException], chain: tuple[tuple[str, ...], ...], by_litellm: bool) -> BaseException:
-    """The exception with the status or the body: the first one. Behind one of litellm, the innermost one with a response."""
+    """The exception that has the status or the body: the first one in the chain that has either.
+
+    In the chain of an exception of litellm, it is the innermost one with a response.
+    """
     if by_litellm:
         for link, names in zip(reversed(links), reversed(chain), strict=True):
             answered = loaded(field(link, "response")) or field(link, "body") is not None
@@ -149,7 +152,7 @@ def _bearer(links: list[BaseException], chain: tuple[tuple[str, ...], ...], by_l
 
 
 def _status(exc: BaseException) -> int | None:
-    """The HTTP status. The attribute `code` counts only if there is a response; otherwise it comes from a body."""
+    """The HTTP status. The attribute `code` counts only if there is a response; otherwise its value is from an error body."""
     response = field(exc, "response")
     for value in (
         field(exc, "status_code"),
@@ -184,7 +187,7 @@ def _body(exc: BaseException) -> Any:
 
 
 def _whole(exc: BaseException, body: Any) -> Any:
-    """The whole body, if the SDK kept only the error object in it."""
+    """The whole body of the response if `body` is only the error object in it; otherwise `body`."""
     if not isinstance(body, dict) or field(exc, "body") is not body:
         return body
     whole = loaded_body(field(exc, "response"))
@@ -193,7 +196,7 @@ def _whole(exc: BaseException, body: Any) -> Any:
 
 
 def _streamed_text(exc: BaseException) -> Any:
-    """The error of a stream event that is a plain string, which the SDK keeps as the body."""
+    """The error in a stream event if it is a plain string. The SDK then keeps the string as the body of the exception."""
     body = field(exc, "body")
     return {"error": body} if isinstance(body, str) and causes.dialect_of(causes.names(exc)) else None
 
@@ -222,7 +225,7 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
     if callable(code):  # grpc: code() gives an enumeration member
         code = field(_called(exc, "code"), "name")
     of_grpc = field(field(exc, "grpc_status_code"), "name")  # google.api_core
-    own = field(exc, "provider_code")  # dspy, whose own code is one for all providers
+    own = field(exc, "provider_code")  # dspy: its `code` is the same for all providers
     found = (printable(text(value, 64)) for value in (own, code, field(exc, "type"), field(exc, "status"), of_grpc))
     return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal() and c not in bodies.NO_CODES))
 
@@ -248,22 +251,25 @@ def _rpc_text(exc: BaseException, chain: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _framed_code(exc: BaseException, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The exception type of a frame of an AWS event stream, from the text of the ValueError that anthropic 0 raises."""
+    """The code of an error in an AWS event stream, for which anthropic 0 raises a ValueError.
+
+    The text of the ValueError shows the frame of the error, in which the exception type is the code.
+    """
     found = _FRAME.search(_str(exc)[:4096]) if names[:1] == ("builtins.ValueError",) else None
     return (found[1],) if found else ()
 
 
 def _header_code(exc: BaseException) -> tuple[str, ...]:
-    """The code from the header in which AWS names the exception. The body contains only a text."""
+    """The code, from the header in which AWS names the exception. The body contains only a text."""
     header = text(field(field(field(exc, "response"), "headers"), "x-amzn-errortype"), 256)
     name = printable(header.partition(":")[0].rpartition("#")[2]).strip()
     return (name,) if name else ()
 
 
 def _refusal(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
-    """A fact, if an SDK refused the call before it sent a request. It then raises its root class or a builtin error.
+    """A fact if an SDK refused the call before it sent a request. The SDK then raises its root class or a builtin error.
 
-    The text distinguishes missing credentials from invalid arguments. It is never exported.
+    The text of the exception distinguishes missing credentials from invalid arguments. The text is never exported.
     """
     plain = not _PLAIN.isdisjoint(names[:1])
     root = not _ROOTS.isdisjoint(names[:1]) and field(exc, "status_code") is None
@@ -292,7 +298,7 @@ def _transport_text(links: list[BaseException], chain: tuple[tuple[str, ...], ..
 
 
 def _wait(exc: BaseException, body: bodies.ErrorBody) -> float | None:
-    """The wait from a Retry-After header. If neither the header nor the body has one, the attribute `retry_after`."""
+    """The wait from a Retry-After header. If neither a header nor the body states a wait, the attribute `retry_after`."""
     response = field(exc, "response")
     headers = (
         field(response, "headers") or field(exc, "headers") or field(field(response, "ResponseMetadata"), "HTTPHeaders")

@@ -1,4 +1,4 @@
-"""Reads fields of SDK objects and plain dicts. An object that raises is handled."""
+"""Reads fields of SDK objects and plain dicts. A field that raises when it is read counts as missing."""
 
 import json
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ JSON_LIMIT = 1_000_000
 """The maximum number of characters of a string that is parsed."""
 SEQUENCES = (list, tuple)
 NO_OBJECTS = (str, bytes, int, float, list, tuple)
-"""Types without fields. A tuple, because `list | tuple` creates a new object at every evaluation."""
+"""Types without fields. This is a tuple, because `list | tuple` would create a new object at every evaluation."""
 
 
 def field(source: Any, *names: str) -> Any:
-    """The first named field of an object or mapping that is present and not None; None if reading it fails."""
+    """The first of the named fields that an object or mapping has and that is not None; None if there is no such field."""
     mapping = _is_mapping(type(source))  # type: ignore[arg-type]  # every class is hashable
     for name in names:
         try:
@@ -29,7 +29,7 @@ def field(source: Any, *names: str) -> Any:
 
 
 def undeclared(source: Any, name: str) -> Any:
-    """A field that SDK models usually do not declare, read from pydantic's storage: a failed attribute access is slow."""
+    """A field that SDK models rarely declare. It is read from pydantic's storage, because a failed attribute access is slow."""
     if not hasattr(type(source), "__pydantic_extra__"):
         return field(source, name)
     value = vars(source).get(name)
@@ -37,7 +37,7 @@ def undeclared(source: Any, name: str) -> Any:
 
 
 def shown(source: Any) -> Any:
-    """All fields of an SDK model as a mapping: failed attribute accesses are slow."""
+    """All fields of an SDK model as a mapping, because a failed attribute access is slow. Anything else is unchanged."""
     if not hasattr(type(source), "__pydantic_extra__"):
         return source
     own, extra = field(source, "__dict__"), field(source, "__pydantic_extra__")
@@ -51,7 +51,7 @@ def is_object(value: Any) -> bool:
 
 @lru_cache(maxsize=512)
 def _is_mapping(kind: type) -> bool:
-    """Whether a type is a mapping. It is cached, because a check with an abstract base class is slow."""
+    """Whether a type is a mapping. The result is cached, because a check with an abstract base class is slow."""
     return issubclass(kind, Mapping)
 
 
@@ -61,7 +61,7 @@ def items(value: Any) -> list[Any]:
 
 
 def text(value: Any, limit: int = TEXT_LIMIT) -> str:
-    """A string clipped to `limit` characters; the value of a string enumeration member; otherwise empty.
+    """The first `limit` characters of a string, or of the value of a string enumeration member; otherwise empty.
 
     Half a surrogate pair, which JSON may contain but exporters cannot encode, becomes a question mark.
     """

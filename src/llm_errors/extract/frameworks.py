@@ -1,6 +1,6 @@
-"""Reads exceptions of agent frameworks, in addition to their class.
+"""Reads what exceptions of agent frameworks tell beyond their class: their text, or a message that they contain.
 
-The text is read but never exported, because it may repeat what a user or a model wrote.
+The text is never exported, because it may repeat what a user or a model wrote.
 """
 
 from dataclasses import replace
@@ -16,7 +16,9 @@ SAID: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "UsageLimitExceeded": (("request_limit", "call_limit"), ("tool_calls_limit", "other_limit")),
     "WorkflowRuntimeError": (("Max iterations of ", "turn_limit"),),
 }
-"""Class -> phrases in its text, each with a fact. Each of these classes is used for several limits or unusable answers."""
+"""Exception class -> phrases in its text, each with the fact that it means. Frameworks use each of these classes for several
+limits or several kinds of unusable answers.
+"""
 
 
 def facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
@@ -27,7 +29,7 @@ def facts(exc: BaseException, names: tuple[str, ...]) -> frozenset[str]:
 
 
 def evidence_of(exc: BaseException, names: tuple[str, ...]) -> Evidence | None:
-    """Evidence from the message in an exception of claude-agent-sdk, which is the result of a query."""
+    """Evidence from the result message in an exception of claude-agent-sdk; None for any other exception."""
     if names[:1] != ("claude_agent_sdk.ResultError",):
         return None
     found = MessagesOfQuery().whole(field(exc, "data")).suspicion

@@ -1,4 +1,4 @@
-"""Answers of GigaChat's newer chat API and of its threads, in the shape of a chat completion, which its older API sends."""
+"""Reads answers of GigaChat. Its older API sends chat completions; those of newer APIs and of threads are converted to them."""
 
 from dataclasses import replace
 from typing import Any
@@ -48,7 +48,10 @@ def _thread(result: Any) -> Any:
 
 
 def _told(answer: Answer) -> Answer:
-    """The finish reason `error` means that the arguments of a function are invalid; elsewhere, that the server failed."""
+    """Add what the finish reason `error` means at GigaChat: the arguments of a function are invalid.
+
+    At other providers, it means that the server failed.
+    """
     found = answer.suspicion
     if found is None or found.finish_reason != "error":
         return answer

@@ -1,6 +1,6 @@
 """Reads an answer from a JSON text that is too long to parse, by a search for the important field names.
 
-JSON escapes quotes inside generated text, so the search for a quoted name cannot match there. Only what is found is copied.
+JSON escapes quotes inside generated text, so the search for a quoted name cannot match there. Only the matches are copied.
 A text that was not parsed is healthy unless the search finds a failure; its size alone is not a failure.
 """
 
@@ -13,7 +13,7 @@ from llm_errors.extract.answer import ABSENT, Answer, Reader, suspect
 from llm_errors.extract.fields import JSON_LIMIT, parsed
 
 MOST = 64
-"""The maximum number of values that are read for one field name. Each candidate of an answer has one."""
+"""The maximum number of values that are read for one field name. Each candidate of an answer has one value."""
 _FINISH: tuple[tuple[str, frozenset[str], str], ...] = (
     ("finishReason", google.NATURAL | {ABSENT}, google.DIALECT),
     ("finish_reason", openai_chat.NATURAL, "openai"),

@@ -1,4 +1,4 @@
-"""`generateContent` answers of the google dialect, whole and streamed, as SDK objects or as JSON."""
+"""Reads `generateContent` answers of the google dialect. An answer is whole or streamed, and is an SDK object or JSON."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ FINISH_REASONS = frozenset(
         *("IMAGE_RECITATION", "IMAGE_OTHER", "CONTINUATION", "ESCALATION", "PUP_LIMITED_DISABLED"),
     )
 )
-"""Finish reasons of failures, which answers of other dialects repeat."""
+"""Finish reasons that mean a failure. Gateways repeat them in answers of other dialects."""
 _CONTENT = (
     "text", "function_call", "functionCall", "inline_data", "inlineData", "file_data", "fileData",
     "executable_code", "executableCode", "code_execution_result", "codeExecutionResult", "tool_call", "toolCall",
@@ -46,7 +46,7 @@ _FIELDS = frozenset(
 
 
 def _is_answer(result: Any) -> bool:
-    """Whether the object is an answer. An empty object is an empty answer; one with only foreign fields is not an answer."""
+    """Whether the object is an answer. An empty dict is an empty answer; a dict with foreign fields needs a known one too."""
     if field(result, *_KNOWN) is not None or not isinstance(result, dict):
         return field(result, "error") is None
     return _FIELDS.issuperset(result)

@@ -1,6 +1,6 @@
-"""Interactions of the google dialect, whole and as events, as SDK objects or as JSON.
+"""Reads interactions of the google dialect. An interaction is whole or a stream of events, of SDK objects or JSON.
 
-Releases 1.x have `outputs` and `content.delta`, later ones `steps` and `step.delta`. Both are read.
+Releases 1.x of google-genai have `outputs` and `content.delta`, later releases `steps` and `step.delta`. Both are read.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ _TERMINAL = frozenset(("interaction.completed", "interaction.complete", "interac
 _BEGINNING = frozenset(("interaction.created", "interaction.start", "interaction.connected"))
 _DELTAS = frozenset(("step.delta", "content.delta"))
 _NO_ANSWER = frozenset(("", "thought", "thought_summary", "thought_signature", "user_input", "text_annotation"))
-"""Types of content that alone are not an answer."""
+"""Types of steps and outputs that do not count as an answer."""
 
 
 class InteractionsReader:
@@ -63,7 +63,7 @@ def _judge(interaction: Any, status: str, parts: list[Any], content: bool) -> Ev
 
 
 def _error(error: Any, status: str) -> Evidence:
-    """The status, or the code of the error if it has one. The error of a step has a number only."""
+    """Evidence of the error of an interaction: its code, or else the status. A step's error has only a number as its code."""
     rpc = number(field(error, "code"))
     if rpc is not None and 0 <= rpc < len(RPC_CODES):
         error = {"status": RPC_CODES[rpc], "message": field(error, "message")}
@@ -81,7 +81,7 @@ def _is_content(part: Any) -> bool:
 
 
 class InteractionChunks:
-    """The state of one stream of interaction events. Only the content of terminal events is read."""
+    """The state of one stream of interaction events. The outcome is read from the terminal events."""
 
     __slots__ = ("_answer", "_content", "_created", "_error", "_seen", "_status", "done")
 
@@ -94,9 +94,10 @@ class InteractionChunks:
         self._error: Evidence | None = None
 
     def chunk(self, chunk: Any) -> bool:
-        """Read the type of one event, and the content of events that carry an outcome.
+        """Read the type of one event, and the content of the events that decide the outcome.
 
-        A completed interaction is the last event. The SDK may continue an interaction that requires an action.
+        A completed interaction is the last event, and returns true. If an interaction requires an action, the SDK may continue
+        it, and more events follow.
         """
         self._seen = True
         kind = chunk.get("event_type") if type(chunk) is dict else getattr(chunk, "event_type", None)

@@ -1,4 +1,4 @@
-"""Long-running operations and batches of the google dialect: the answer that begins them, and their state."""
+"""Reads long-running operations and batches of the google dialect: the answer that begins one, and its state later."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class OperationReader:
         return state_of(result) if name else unexpected(DIALECT, result)
 
     def chunks(self) -> EventCount:
-        """A new state; operations are not streamed."""
+        """Return a state, although operations are not streamed."""
         return EventCount(DIALECT)
 
 
@@ -41,7 +41,7 @@ def state_of(job: Any) -> Answer:
 
 
 def _named(error: Any) -> Any:
-    """The error with the name of its code. The error of an operation has a number of `google.rpc.Code`."""
+    """The error of an operation, with the name of its code. The error itself has only the number from `google.rpc.Code`."""
     code = number(field(error, "code"))
     if code is None or not 0 <= code < len(RPC_CODES):
         return error

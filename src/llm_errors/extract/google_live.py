@@ -1,4 +1,4 @@
-"""Turns of Gemini's Live API, which are messages on a websocket. The last message of a turn contains the reason."""
+"""Reads turns of Gemini's Live API. A turn is a series of messages on a websocket, of which the last one has the reason."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class LiveReader:
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "LiveChunks":
-        """A new state for one turn."""
+        """Return a state that reads one turn."""
         return LiveChunks()
 
 

@@ -1,4 +1,4 @@
-"""Converts answers of Google's generated clients, which are protocol buffers, to dictionaries with names of enumerations."""
+"""Converts answers of Google's generated clients, which are protocol buffers, to dictionaries. Enumerations become names."""
 
 from itertools import islice
 from typing import Any
@@ -37,7 +37,7 @@ def _candidate(candidate: Any) -> dict[str, Any]:
 
 
 def _part(part: Any) -> dict[str, Any]:
-    """The field that is set. Only a text is copied; of any other part, only the name."""
+    """The one field of a part that is set. Of a text, the value is copied; of any other field, only the name."""
     kind = type(part).pb(part).WhichOneof("data")
     return {} if kind is None else {kind: part.text if kind == "text" else {"name": kind}}
 

@@ -1,4 +1,4 @@
-"""Reads the trace of a Bedrock guardrail: the stage at which it blocked, or that it only masked a text."""
+"""Reads the trace of a Bedrock guardrail: whether it blocked the request or the answer, or only masked a text."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ _ACTED = ("BLOCKED", "ANONYMIZED")
 
 
 def guardrail_stage(answer: Any) -> list[str]:
-    """The stage at which a guardrail blocked, if the answer contains its trace."""
+    """The fact `input_stage` if the trace in an answer shows that a guardrail blocked the request; else nothing."""
     return assessed_stage(*_assessments(answer))
 
 
 def assessed_stage(on_input: Any, on_output: Any) -> list[str]:
-    """The stage at which a guardrail blocked, from its assessments of the request and of the answer."""
+    """As `guardrail_stage`, but from the guardrail's assessments of the request and of the answer."""
     return ["input_stage"] if _did(on_input, "BLOCKED") and not _did(on_output, "BLOCKED") else []
 
 

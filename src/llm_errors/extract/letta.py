@@ -1,4 +1,4 @@
-"""Answers of Letta's agents, whole and as events: why the loop of an agent stopped, and runs in the background."""
+"""Reads answers of Letta's agents, whole or as events: why the loop of an agent stopped, or how a background run went."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class LettaChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Read one message. Usage follows the stop reason, if the server sends it."""
+        """Read one message. The token usage follows the stop reason, if the server sends the usage at all."""
         kind = text(field(chunk, "message_type"), 64)
         if kind == "stop_reason":
             self._reason, self.done = text(field(chunk, "stop_reason"), 64), True

@@ -12,7 +12,7 @@ HTTP_ERROR = "httpx.HTTPStatusError"
 _PACKAGE = "litellm."
 _EXHAUSTED = (("builtins.StopIteration",), ("builtins.StopAsyncIteration",))
 _CONNECTION = "litellm.APIConnectionError"
-"""litellm raises it for connection errors, and for every error that it does not recognise."""
+"""litellm raises this class for connection errors, and for every error that it does not recognise."""
 
 
 def is_its_own(names: tuple[str, ...]) -> bool:
@@ -42,7 +42,7 @@ def quoted_error(exc: BaseException) -> object:
 
 
 def findings(bearer: BaseException, chain: tuple[tuple[str, ...], ...]) -> frozenset[str]:
-    """Facts that litellm detects itself: the call has no API key, or its stream stopped without a finish reason."""
+    """Facts that litellm detects itself: the call has no API key, or the stream stopped without a finish reason."""
     if any(names[:1] in _EXHAUSTED for names in chain):
         return frozenset(("no_end",))
     message = text(field(quoted_error(bearer), "error"), 200).lower() if is_its_own(causes.names(bearer)) else ""
@@ -51,7 +51,7 @@ def findings(bearer: BaseException, chain: tuple[tuple[str, ...], ...]) -> froze
 
 
 def served_by(exc: BaseException, dialect: str, provider: str) -> tuple[str, str]:
-    """Dialect and provider, by the name of the provider that litellm called; unchanged if the exception names none."""
+    """Dialect and provider, from the name of the provider that litellm called; unchanged if the exception names no provider."""
     name = text(field(exc, "llm_provider"), 64)
     if not name:
         return dialect, provider

@@ -1,4 +1,4 @@
-"""Answers of Meta's Llama API: one message, or the events of a stream, with a stop reason."""
+"""Reads answers of Meta's Llama API, which are a message or a stream of events. Both are converted to chat completions."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _chunk(chunk: Any) -> Any:
 
 
 def _tokens(holder: Any) -> tuple[Any, Any]:
-    """The token counts. They are entries in a list of metrics, with floating-point numbers as values."""
+    """The token counts as integers. Meta sends them as floating-point numbers in a list of metrics."""
     counted = {text(field(m, "metric"), 64): field(m, "value") for m in items(field(holder, "metrics"))[:16]}
     found = (counted.get(f"num_{which}_tokens") for which in ("prompt", "completion"))
     read, written = (int(value) if isinstance(value, int | float) else None for value in found)

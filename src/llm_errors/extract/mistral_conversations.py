@@ -1,4 +1,4 @@
-"""Conversations of the mistral dialect, whole and as events. They tell no finish reason: only content, or an error event."""
+"""Reads conversations of the mistral dialect, whole or as events. They have no finish reason; content and errors decide."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ _EVENT = "conversation.response."
 
 
 class ConversationsReader:
-    """Reads answers with `outputs`: messages, and calls that the server or the caller makes."""
+    """Reads answers with `outputs`: messages, and tool calls, which the server or the caller executes."""
 
     def whole(self, result: Any) -> Answer:
-        """Read every entry. The conversation's id is the one of the answer."""
+        """Read every entry. The id of the answer is the id of the conversation."""
         outputs = field(result, "outputs") if not isinstance(result, NO_OBJECTS) else None
         if not isinstance(outputs, list | tuple):
             return unexpected(DIALECT, result)
@@ -35,7 +35,7 @@ def _tokens(source: Any) -> tuple[int | None, int | None]:
 
 
 def _is_content(entry: Any) -> bool:
-    """Whether an entry, or the event of one, is more than an empty message or a thought."""
+    """Whether an entry, or an event about an entry, is more than an empty message or a thought."""
     content = field(entry, "content")
     if not text(field(entry, "type"), 64).startswith("message."):
         return True
@@ -61,7 +61,7 @@ class ConversationChunks:
         self._tokens: tuple[int | None, int | None] = (None, None)
 
     def chunk(self, chunk: Any) -> bool:
-        """Read the type of one event, and what the first and the last one hold."""
+        """Read the type of one event, and the fields of the first and the last event."""
         kind = text(field(chunk, "type"), 64)
         if kind == f"{_EVENT}started":
             self._identity["id"] = text(field(chunk, "conversation_id"), 256)
@@ -77,7 +77,7 @@ class ConversationChunks:
         return self.done
 
     def end(self) -> Answer:
-        """An error event, an answer that broke off, or one without content."""
+        """Judge the answer in this order: an error event, an empty answer, a missing end."""
         fact = "" if self.done and self._content else "no_end" if self._content else "empty"
         suspicion = self._error or (suspect(DIALECT, fact) if fact else None)
         return Answer(suspicion, **self._identity, input_tokens=self._tokens[0], output_tokens=self._tokens[1])

@@ -1,7 +1,7 @@
 """Finds the provider's own finish reason, block reason and error in a body, because litellm rewrites them.
 
-The body is searched, not parsed, because it may be an event stream or contain frames of AWS. Quotation marks inside generated
-text are escaped, so the text cannot match.
+The body is searched, not parsed, because it may be an event stream or consist of binary frames of AWS. In generated text,
+quotation marks are escaped, so the search cannot match there.
 """
 
 import re
@@ -89,7 +89,7 @@ def in_own_words(answer: Answer, native: NativeFinish, dialect: str) -> Answer:
 
 
 class RewrittenChunks:
-    """The state of a rewritten stream. `native` has the finish reason of its body; it is None if the body is not observed."""
+    """The state of a rewritten stream. `native` returns what was found in its body; None if the body is not observed."""
 
     __slots__ = ("_chunks", "_dialect", "_native")
 
@@ -112,7 +112,7 @@ class RewrittenChunks:
         return self._chunks.chunk(chunk)
 
     def end(self) -> Answer:
-        """The answer after the last chunk. litellm gives even a stream that stopped without a finish reason a healthy end."""
+        """The answer after the last chunk. If a stream stops without a finish reason, litellm invents a healthy one."""
         answer, native = self._chunks.end(), self._native()
         if native is None:
             return answer

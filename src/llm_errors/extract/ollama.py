@@ -1,4 +1,7 @@
-"""Answers of Ollama's own API, chat and generated text: whole and as lines, as SDK objects or as JSON."""
+"""Reads chats and generated texts of Ollama's own API.
+
+An answer is whole or a stream of lines, and is an SDK object or JSON.
+"""
 
 from typing import Any
 

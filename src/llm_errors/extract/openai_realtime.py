@@ -1,4 +1,4 @@
-"""Responses of OpenAI's Realtime API: events on a websocket, and the response in the last one."""
+"""Reads responses of OpenAI's Realtime API. A response is a series of events; the last one contains the whole response."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from llm_errors.extract.fields import field, is_json, items, text
 
 DIALECT = "openai"
 NATURAL = frozenset(("completed", "cancelled", "in_progress"))
-"""Statuses of a healthy response. It is also healthy if the user began to speak (`turn_detected`) and so ended it."""
+"""Statuses of a healthy response. A response that the user interrupts by speaking (`turn_detected`) is healthy too."""
 BY_CALLER = "client_cancelled"
 _DONE = "response.done"
 _NOTHING = ("", None)
@@ -25,7 +25,7 @@ class RealtimeReader:
         return _answer(result, status, False)
 
     def chunks(self) -> "RealtimeChunks":
-        """A new state for one response."""
+        """Return a state that reads one response."""
         return RealtimeChunks()
 
 
@@ -61,7 +61,7 @@ def _is_broken_call(item: Any) -> bool:
 
 
 def _has_content(item: Any) -> bool:
-    """Whether an output item has text, audio or a call. Audio itself is sent in events; the item has its transcript."""
+    """Whether an output item has text, audio or a call. The audio arrives in events; the item has only its transcript."""
     if text(field(item, "type")) != "message":
         return True
     parts = items(field(item, "content"))
@@ -89,7 +89,7 @@ class RealtimeChunks:
         return self.done
 
     def end(self) -> Answer:
-        """The answer in the last event. Without it, the response was cut off."""
+        """The answer in the last event. If that event is missing, the response was cut off."""
         if self._answer is not None:
             return self._answer
         return Answer(suspect(DIALECT, "no_end" if self._content else "empty"), finish_reasons=("error",))

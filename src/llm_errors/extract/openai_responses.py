@@ -1,4 +1,4 @@
-"""The Responses API of the openai dialect, whole and as events."""
+"""Reads answers of the Responses API of the openai dialect, whole or as a stream of events."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def _judge(result: Any, status: str, reason: str, output: list[Any]) -> Evidence
     if status == "incomplete" and reason != _BY_CALLER:
         facts = ["unnatural_finish", *(["only_reasoning"] if _only_reasoning(output) else [])]
         return suspect(DIALECT, *facts, finish_reason=reason or status)
-    if status in RUNNING or status in ("cancelled", "incomplete"):  # a running background job, or ended by the caller
+    if status in RUNNING or status in ("cancelled", "incomplete"):  # a job still runs, or the caller ended the answer
         return None
     if status not in ("completed", ""):
         return suspect(DIALECT, "unnatural_finish", finish_reason=status)
@@ -124,7 +124,7 @@ class ResponsesChunks:
         return self.done
 
     def _untyped(self, chunk: Any) -> None:
-        """Read an unknown event: it may be an error of a compatible server."""
+        """Read an event without a type, which may be an error of a compatible server."""
         error = told_error(chunk)
         if error is not None:
             self._failed(error)
@@ -142,7 +142,7 @@ class ResponsesChunks:
         self._answer = Answer(error, **self._identity, finish_reasons=("error",))
 
     def end(self) -> Answer:
-        """The answer in the terminal event. Without one: a refusal, a cut stream, or an empty answer."""
+        """The answer in the terminal event. Without such an event, the answer is a refusal, is cut off, or is empty."""
         answer = self._answer
         if answer is not None and not (self._content and answer.suspicion and "empty" in answer.suspicion.facts):
             return answer

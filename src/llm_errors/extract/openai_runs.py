@@ -1,4 +1,4 @@
-"""Runs of OpenAI's assistants, as objects and as events. A run ends long after the call that began it."""
+"""Reads runs of OpenAI's assistants, as objects or as events. A run ends long after the call that began it."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class RunReader:
         )
 
     def chunks(self) -> "RunChunks":
-        """A new state for a streamed run."""
+        """Return a state that reads a streamed run."""
         return RunChunks(self)
 
 
@@ -69,7 +69,7 @@ class RunChunks:
         return self.done
 
     def end(self) -> Answer:
-        """The run in the last event. Without it, the stream was cut off."""
+        """The run in the last event. If that event is missing, the stream was cut off."""
         if self._answer is not None:
             return self._answer
         return Answer(suspect(DIALECT, "no_end" if self._seen else "empty"), finish_reasons=("error",))

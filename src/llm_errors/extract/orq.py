@@ -1,4 +1,4 @@
-"""Answers of orq.ai's deployments and agents, in the shape of a chat completion. Its router sends chat completions itself."""
+"""Reads answers of orq.ai's deployments and agents, converted to chat completions. Its router sends chat completions itself."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def _deployment(streamed: bool) -> Any:
 
 
 class DeploymentReader(Reshaped):
-    """Reads answers of deployments. A deployment may also accept a call without an answer."""
+    """Reads answers of deployments. A deployment may also accept a call and return nothing, which is healthy."""
 
     def whole(self, result: Any) -> Answer:
         """Read a complete answer."""
@@ -54,7 +54,7 @@ def _agent(result: Any) -> Any:
         return None
     return chat(
         field(result, "finish_reason") or "stop",
-        "parts" if _parts(output) or field(result, "finish_reason") is None else None,  # it may run in the background
+        "parts" if _parts(output) or field(result, "finish_reason") is None else None,  # the agent may still run
         tools=field(result, "pending_tool_calls"),
         usage=_used(result),
         model=field(result, "model"),
@@ -71,7 +71,7 @@ def _agent_event(event: Any) -> Any:
     kind, data = text(field(event, "type"), 32), field(event, "data")
     if kind in _ERRORS:
         code = "timeout" if kind == "agents.timeout" else field(data, "code")
-        if isinstance(code, float) and code.is_integer():  # the SDK makes one of each number
+        if isinstance(code, float) and code.is_integer():  # the SDK converts every number to a float
             code = int(code)
         return {"error": {"code": code, "message": field(data, "error", "message")}}
     if kind not in _ENDS:
@@ -86,7 +86,7 @@ def _agent_event(event: Any) -> Any:
 
 
 class AgentReader(Reshaped):
-    """Reads what an agent answered, or the task that it was given and that continues in the background."""
+    """Reads the answer of an agent, or the task that an agent continues in the background."""
 
     def whole(self, result: Any) -> Answer:
         """Read a complete answer."""
@@ -105,7 +105,7 @@ class AgentReader(Reshaped):
 
 _FAILED = ("failed", "rejected")
 _OPEN = ("submitted", "working", "input-required", "auth-required", "canceled")
-"""The other states of a task, as the protocol of agents names them. One that the caller cancelled has not failed."""
+"""States of a task that has neither failed nor completed. A task that the caller cancelled has not failed."""
 
 
 DEPLOYMENT = DeploymentReader(_CHAT, _deployment(False), _deployment(True))

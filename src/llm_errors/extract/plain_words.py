@@ -96,7 +96,7 @@ SITES = (
     r"cohere\.com|deepseek\.com|x\.ai|cerebras\.ai|perplexity\.ai|aliyun\.com|alibabacloud\.com|pydantic\.dev|"
     r"moonshot\.(?:ai|cn)|z\.ai|bigmodel\.cn|nvidia\.com|databricks\.com|writer\.com|litellm\.ai)(?![\w.-]*\w)"
 )
-"""Addresses of the providers' documentation. Any other address in a message may be a user's file."""
+"""A pattern for the hosts of providers and of their documentation. Any other address in a message may be a user's file."""
 
 _PATH = re.compile(r"[A-Za-z][\w-]*(?:\[\d{0,4}\]|\.\d{1,4}|\.[A-Za-z][\w-]*)*\Z")
 _STEP = re.compile(r"[A-Za-z][\w-]*")

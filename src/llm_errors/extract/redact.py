@@ -1,7 +1,8 @@
 """Redacts a message for export: credentials always, and by default also what it repeats from the request.
 
-The message is shortened, redacted, and then clipped to 256 characters, so that no credential is clipped before it is found.
-The patterns are imported with the first message, because compiling them would delay the start of every process.
+The first `TEXT_LIMIT` characters of the message are redacted, and the result is cut to 256 characters. If the message were cut
+to 256 first, the patterns could miss half a credential at its end. The patterns are imported with the first message, because
+compiling them would delay the start of every process.
 """
 
 from llm_errors.extract.fields import TEXT_LIMIT
@@ -17,7 +18,7 @@ def redact(message: str) -> str:
 
 
 def redact_credentials(message: str) -> str:
-    """The message without credentials."""
+    """The message without credentials. What it repeats from the request is kept."""
     return _without_credentials(message)[:MESSAGE_LIMIT]
 
 

@@ -1,4 +1,4 @@
-"""Converts answers of another shape to the shape that a reader expects. Text, finish reason and usage keep their meaning."""
+"""Converts an answer to the shape that an existing reader expects. Text, finish reason and usage keep their meaning."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,10 @@ Shape = Callable[[Any], Any]
 
 
 class Reshaped:
-    """Reads answers of another shape with `reader`, which reads the openai dialect. `InDialect` changes the dialect."""
+    """Converts answers with `whole` and chunks with `chunk`, and reads the results with a `reader` of the openai dialect.
+
+    `InDialect` around it changes the dialect.
+    """
 
     def __init__(self, reader: Reader, whole: Shape, chunk: Shape) -> None:
         self._reader, self._whole, self._chunk = reader, whole, chunk

@@ -40,7 +40,7 @@ _BY_MARK: tuple[tuple[str, str, Reader], ...] = (
     ("object", "thread.run", RUNS),
     ("object", "conversation.response", CONVERSATIONS),
 )
-"""Fields with a value that shows the type of the answer."""
+"""Field name, value, and the reader of all answers in which the field has this value."""
 
 _BY_FIELD: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("num_turns",), MessagesOfQuery()),
@@ -101,7 +101,10 @@ def _reader_of(result: Any) -> Reader | None:
 
 
 def _is_native(result: Any) -> bool:
-    """Whether an answer of a model on Bedrock lists its parts under a name that other APIs use for something else."""
+    """Whether a model on Bedrock sent the answer.
+
+    The lists in such an answer have names that other APIs use for other content, so the fields of the first entry decide.
+    """
     part = next(iter(items(field(result, "results", "outputs"))), None)
     is_part = field(part, "outputText", "completionReason", "stop_reason") is not None
     return is_part or (field(result, "images") is not None and field(result, "finish_reasons") is not None)

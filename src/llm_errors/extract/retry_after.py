@@ -1,6 +1,6 @@
 """Reads the wait that a provider asks for: from headers, from the body, or from an attribute.
 
-The result is 0 to 3600 seconds, or None. A longer wait becomes None. If it were clipped, the caller would retry too early.
+The result is 0 to 3600 seconds, or None. A longer wait becomes None: if it were cut, the caller would retry too early.
 """
 
 import math

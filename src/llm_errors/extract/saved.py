@@ -1,6 +1,6 @@
 """Converts a saved failure (status, headers, body, exceptions) to Evidence. Standard library only.
 
-The parts are combined to an exception or an answer, so that the usual readers can read them.
+The parts are combined into an exception or an answer, so that the usual readers can read them.
 """
 
 import builtins
@@ -21,7 +21,11 @@ Chain = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Saved:
-    """The parts of a failure. `exceptions` has the class names of each MRO, outermost exception first, `texts` the messages."""
+    """The parts of a saved failure.
+
+    `exceptions` lists the class names in the MRO of each exception, from the outermost exception to the root cause. `texts`
+    lists the messages of these exceptions.
+    """
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -88,7 +92,7 @@ class _Response:
 
 
 def _raised(saved: Saved) -> BaseException:
-    """The chain as real exceptions of classes with these names. The outermost has the attributes of an SDK exception."""
+    """Build the chain from classes with these names. The outermost exception gets the attributes of an SDK exception."""
     chain = zip_longest(saved.exceptions or (("saved.SavedError",),), saved.texts, fillvalue="")
     links = [_class(names)(said) for names, said in chain if names]
     for outer, inner in pairwise(links):
@@ -134,7 +138,7 @@ def _events(body: str) -> Iterable[Any]:
 
 
 _MARK = re.compile(r"^data: ?\[DONE\]", re.MULTILINE)
-"""The last event of a stream in the openai dialect, with or without a finish reason."""
+"""Matches the last event of a stream in the openai dialect. Some servers send it without a finish reason before it."""
 
 
 def _stream(events: list[Any], marked: bool) -> Evidence | None:

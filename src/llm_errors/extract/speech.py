@@ -1,4 +1,4 @@
-"""Streamed speech: pieces of audio without an end, or events of which the last one ends it. An error may replace them."""
+"""Reads speech. A stream consists of pieces of audio, or of events with an end marker. An error may arrive instead."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from llm_errors.extract.fields import field, text
 
 
 class SpeechReader(MediaReader):
-    """Reads speech. Of a stream, an error event is a failure, and so is a missing end."""
+    """Reads speech. In a stream, an error event and a missing end marker are failures."""
 
     def chunks(self) -> "SpeechChunks":  # type: ignore[override]
         """Return a state that reads a streamed answer."""
@@ -46,7 +46,7 @@ class SpeechChunks:
 
 
 class AudioReader(MediaReader):
-    """Reads audio, as bytes or as objects with pieces of it. Only the end of the body ends a stream."""
+    """Reads audio, as bytes or as objects with pieces of audio. A stream has no end marker: it ends with the body."""
 
     def chunks(self) -> "AudioChunks":  # type: ignore[override]
         """Return a state that reads a streamed answer."""
@@ -63,14 +63,14 @@ class AudioChunks:
         self._error: Evidence | None = None
 
     def chunk(self, chunk: Any) -> None:
-        """Note a piece. An object may be an error."""
+        """Note that a piece arrived. If it is an object, it may be an error."""
         self._content = self._content or bool(chunk)
         told = None if isinstance(chunk, bytes) or self._error is not None else told_error(chunk)
         if told is not None:
             self._error = embedded_error("openai", told)
 
     def end(self) -> Answer:
-        """An error first, then an empty answer."""
+        """Judge the answer in this order: an error, an empty answer."""
         return Answer(self._error or (None if self._content else suspect("openai", "empty")))
 
 

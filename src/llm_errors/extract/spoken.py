@@ -1,6 +1,6 @@
-"""Speech and conversations on a websocket: what a message means, and the reader of the answers.
+"""Reads speech and conversations on a websocket: what each message means for an answer, and how the answer ended.
 
-The protocols of the vendors differ in the names of the steps, not in the steps. A `Talk` is the table of one protocol.
+The protocols of the vendors consist of the same steps under different names. A `Talk` lists the names of one protocol.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _HTTP = range(400, 600)
 
 @unique
 class Step(Enum):
-    """What a message of the server is for the answers on the connection."""
+    """What a message of the server means for the answers on the connection."""
 
     BEGIN = "an answer begins, without content"
     PART = "a part of an answer"
@@ -33,7 +33,10 @@ class Step(Enum):
 
 
 class Received(NamedTuple):
-    """A message of the server: its step, the name of its answer if there are several at a time, and the message itself."""
+    """A message of the server.
+
+    `key` is the name of the answer that the message is about. It is empty if a connection has only one answer at a time.
+    """
 
     step: Step
     key: str
@@ -44,32 +47,32 @@ class Talk(NamedTuple):
     """The protocol of one API. Its reader is `SpokenReader`."""
 
     kind: tuple[str, ...] = ("type",)
-    """The fields with the kind of a message; the first that is present counts."""
+    """The fields that may contain the kind of a message. The first field that is present counts."""
     asks: frozenset[str] = frozenset()
-    """Kinds of messages of the application that ask for an answer."""
+    """Kinds of messages with which the application asks for an answer."""
     asks_with: str = ""
-    """A field that only messages have that ask for an answer."""
+    """A field that only messages of the application that ask for an answer have."""
     cancels_with: str = ""
     """A field of messages with which the application cancels an answer."""
     key: str = ""
-    """The field with the name of an answer, if a connection has several at a time. The server then begins none by itself."""
+    """The field with the name of an answer, if a connection has several at a time. Such a server begins no answer by itself."""
     model: str = ""
-    """The field of a request with the model, if the connection has none."""
+    """The field of a request that names the model, if the connection names none."""
     steps: Mapping[str, Step] = MappingProxyType({})
-    """Kinds of messages of the server. Others are ignored."""
+    """Kind of a message of the server -> the step that it means. Messages of other kinds are ignored."""
     last: str = ""
     """A field that is true in the last part of an answer."""
     binary: Step = Step.PART
     """The step of a binary message."""
     turns: bool = False
-    """Whether the next request ends a running answer, because there is no end marker."""
+    """Whether the next request ends a running answer, because the server sends no end marker."""
     silent: bool = False
-    """Whether an answer may have no content: a transcript of silence."""
+    """Whether an answer may have no content, as the transcript of silence."""
     endless: bool = False
-    """Whether an answer may have no end marker. It then ends with the connection."""
+    """Whether an answer may have no end marker. Such an answer ends with the connection."""
 
     def received(self, data: Any) -> Received | None:
-        """A message of the server; None if it is about no answer. A binary message is audio."""
+        """Read a message of the server. Return None if it is about no answer. A binary message is audio."""
         message = parsed(data)
         if not isinstance(message, dict):
             return Received(self.binary, "", message)
@@ -81,7 +84,7 @@ class Talk(NamedTuple):
         return Received(step, self.key_of(message), message)
 
     def request(self, data: Any) -> dict[str, Any] | None:
-        """The message of the application if it asks for an answer, else None."""
+        """Read a message of the application. Return it if it asks for an answer, else None."""
         message = parsed(data) if isinstance(data, str) else None
         if not isinstance(message, dict):
             return {} if isinstance(data, str) and data in self.asks else None
@@ -89,7 +92,7 @@ class Talk(NamedTuple):
         return message if asks else None
 
     def cancellation(self, data: Any) -> str | None:
-        """The name of the answer that the application cancels with this message, if it does."""
+        """The name of the answer that the application cancels with this message; None if it cancels none."""
         message = parsed(data) if self.cancels_with and isinstance(data, str) else None
         return self.key_of(message) if isinstance(message, dict) and message.get(self.cancels_with) is True else None
 
@@ -98,7 +101,7 @@ class Talk(NamedTuple):
         return text(message.get(self.key), 256) if self.key else ""
 
     def evidence(self, message: dict[str, Any]) -> Evidence:
-        """Evidence of a message that is an error. Its kind may be the only code."""
+        """Evidence of a message that is an error. The kind of the message may be the only code."""
         return error_of(message, self._kind_of(message))
 
     def _kind_of(self, message: dict[str, Any]) -> str:
@@ -129,7 +132,7 @@ class SpokenReader:
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "SpokenChunks":
-        """A new state for one answer."""
+        """Return a state that reads one answer."""
         return SpokenChunks(self.talk)
 
 
@@ -144,7 +147,7 @@ class SpokenChunks:
 
     @property
     def done(self) -> bool:
-        """Whether the answer is complete. One without an end marker is as soon as it has content."""
+        """Whether the answer is complete. An answer without an end marker is complete as soon as it has content."""
         return self._ended or (self._endless and self._content)
 
     def chunk(self, chunk: Step) -> bool:

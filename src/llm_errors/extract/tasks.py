@@ -1,4 +1,4 @@
-"""Tasks, which are jobs that a service runs after it has answered. Their status shows how they ended. Used by Runway."""
+"""Reads tasks of Runway and Parallel: jobs that run after the call was answered. The status of a task shows how it ended."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ _SUCCEEDED = frozenset(("SUCCEEDED", "COMPLETED"))
 _OPEN = frozenset(
     ("", "PENDING", "THROTTLED", "QUEUED", "RUNNING", "ACTION_REQUIRED", "CANCELLING", "CANCELLED", "CANCELED")
 )
-"""The other states. A task that the caller cancelled has not failed."""
+"""Statuses of a task that has neither failed nor succeeded. A task that the caller cancelled has not failed."""
 
 
 class TaskReader:
     """Reads a task. If it has not finished, it is healthy."""
 
     def whole(self, result: Any) -> Answer:
-        """Read the state of a task, which may be inside its result."""
+        """Read the status of a task. In the result of a task, the task itself is the field `run`."""
         task = field(result, "run") or result
         task_id = text(field(task, "id", "run_id"), 256) if is_object(task) else ""
         if not task_id:
@@ -35,7 +35,7 @@ class TaskReader:
         return Answer(id=task_id, finish_reasons=(status,) if known in _SUCCEEDED else ())
 
     def chunks(self) -> EventCount:
-        """A new state. These APIs do not stream."""
+        """Return a state, although these APIs do not stream."""
         return EventCount("openai")
 
 

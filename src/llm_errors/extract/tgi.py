@@ -1,4 +1,4 @@
-"""Answers of Hugging Face's servers for text generation: whole answers, and the lines of event streams."""
+"""Reads answers of Hugging Face's servers for text generation, which are whole or the lines of an event stream."""
 
 import re
 from dataclasses import replace
@@ -14,7 +14,7 @@ _UNFINISHED = re.compile(r'"(?:finish_reason|details)"\s*:\s*null')
 _DATA = "data:"
 _END = "[DONE]"
 _KEPT = 16_384
-"""The maximum number of characters that are kept of a body that arrives instead of an event stream."""
+"""If a body arrives instead of an event stream, about this number of its characters are kept."""
 
 
 class TextGenerationReader:
@@ -120,7 +120,7 @@ class LinesChunks:
             self._chunks.chunk(value)
 
     def end(self) -> Answer:
-        """The answer in this order: an error, a body that arrived instead of a stream, the parsed lines."""
+        """Judge the answer in this order: an error in a line, a body that arrived instead of a stream, the parsed lines."""
         if self._error is None and not self._read and any(self._instead):
             return unexpected(DIALECT, parsed("\n".join(self._instead)))
         return self._error or self._chunks.end()

@@ -1,4 +1,4 @@
-"""Answers of Vellum's prompts and workflows, in the shape of a chat completion. Their state tells whether they failed."""
+"""Reads answers of Vellum's prompts and workflows, converted to chat completions. Their state tells whether they failed."""
 
 from typing import Any
 
@@ -12,7 +12,10 @@ _CANCELLED = ("WORKFLOW_CANCELLED", "NODE_CANCELLED")
 
 
 def _finish(meta: Any) -> str:
-    """The finish reason, which is absent unless it was requested. `UNKNOWN` is one that Vellum has no name for."""
+    """The finish reason. If it was not requested, it is absent and counts as `stop`.
+
+    `UNKNOWN`, which Vellum writes for a reason that it has no name for, counts as `stop` too.
+    """
     finish = text(field(meta, "finish_reason"), 64)
     return "stop" if finish in ("", "UNKNOWN") else finish.lower()
 
@@ -22,7 +25,7 @@ def _error(told: Any) -> dict[str, Any]:
 
 
 def _value(output: Any) -> Any:
-    """The value of an output. Functions that the model calls, thoughts and media are values, too."""
+    """The value of an output, which may be a text, a function that the model calls, a thought, or media."""
     return field(output, "value")
 
 
@@ -60,19 +63,19 @@ def _workflow(result: Any) -> Any:
 
 
 def _workflow_event(event: Any) -> Any:
-    """An event of the workflow itself. Events of its nodes do not tell how it ends."""
+    """Convert an event of a workflow. Events of its nodes only count as content: they do not tell how the workflow ends."""
     kind = text(field(event, "type"), 16)
     return _event(field(event, "data")) if kind == "WORKFLOW" else chat(None, "node", streamed=True) if kind else None
 
 
 def _generated(result: Any) -> Any:
-    """The first result of several requests, or the only one of an event of the stream."""
+    """Convert the first of the results of several requests, or the only result in an event of a stream."""
     delta = field(result, "delta")
     first = next(iter(items(field(result, "results"))), delta)
     if not is_object(first):
         return None
     told, data = field(first, "error"), field(first, "data")
-    if told is not None:  # only a message, of the provider of the model
+    if told is not None:  # it has only a message, from the provider of the model
         return {"error": {"code": "PROVIDER_ERROR", "message": field(told, "message")}}
     done = field(data, "completion") or next(iter(items(field(data, "completions"))), None)
     finish = None if delta is not None and field(done, "finish_reason") is None else _finish(done)

@@ -1,4 +1,4 @@
-"""Converts answers of vendors to the shape of a chat completion: watsonx, Qianfan, Aleph Alpha, Replicate, Reka, TwelveLabs."""
+"""Reads answers of watsonx, Qianfan, Aleph Alpha, Reka and TwelveLabs, converted to chat completions, and of Replicate."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def _watsonx(streamed: bool) -> Any:
 
 
 class Answers:
-    """Reads the answers to several prompts, in a list or one after the other. The first one that is not healthy counts."""
+    """Reads the answers to several prompts, in a list or one after the other. The first unhealthy answer counts."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -42,12 +42,12 @@ class Answers:
         return chunks.end()
 
     def chunks(self) -> "AnswerChunks":
-        """A new state for answers that arrive one after the other."""
+        """Return a state that reads answers one after the other."""
         return AnswerChunks(self._reader)
 
 
 class AnswerChunks:
-    """The answers so far."""
+    """The state of a series of answers."""
 
     __slots__ = ("_found", "_reader", "done")
 
@@ -61,7 +61,7 @@ class AnswerChunks:
             self.done, self._found = True, self._reader.whole(chunk)
 
     def end(self) -> Answer:
-        """The first answer that is not healthy, or else the last one."""
+        """The first unhealthy answer, or else the last answer."""
         return self._found
 
 
@@ -95,7 +95,7 @@ def _qianfan(streamed: bool) -> Any:
 
 
 def _qianfan_finish(body: Any, streamed: bool) -> str:
-    """The finish reason. The last part of a stream is marked, and a whole answer counts as a last part."""
+    """The finish reason of a whole answer, or of the last part of a stream (`is_end`); empty for any other part."""
     if field(body, "need_clear_history") is True:
         return "content_filter"
     finish = text(field(body, "finish_reason"), 64)
@@ -120,7 +120,7 @@ class _Body:
         return self._reader.whole(field(result, "body") or result)
 
     def chunks(self) -> EventCount:
-        """A new state. These APIs do not stream."""
+        """Return a state, although these APIs do not stream."""
         return self._reader.chunks()
 
 
@@ -187,10 +187,10 @@ def _twelvelabs_event(event: Any) -> Any:
 TWELVELABS = Reshaped(_CHAT, _twelvelabs, _twelvelabs_event)
 
 FAILED_CODE = "prediction_failed"
-"""The code for the error of a model. Replicate sends only a text for it."""
+"""The code that llm-errors gives the failure of a model, for which Replicate sends only a text."""
 _FAILED, _CANCELED = "failed", "canceled"
 _HEALTHY = frozenset(("starting", "processing", "succeeded", _CANCELED))
-"""Statuses of a healthy prediction. One that the caller cancelled is healthy."""
+"""Statuses of a healthy prediction. A prediction that the caller cancelled is healthy."""
 
 
 class ReplicateReader:

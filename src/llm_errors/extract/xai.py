@@ -1,4 +1,4 @@
-"""Answers of xai-sdk, which are gRPC messages: completions (whole and streamed), images, and deferred jobs."""
+"""Reads answers of xai-sdk, which are gRPC messages: completions (whole or streamed), images, and deferred jobs."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class CompletionReader:
         return chunks.end()
 
     def chunks(self) -> "CompletionChunks":
-        """A new state for a streamed completion."""
+        """Return a state that reads a streamed completion."""
         return CompletionChunks()
 
 
@@ -69,7 +69,7 @@ class CompletionChunks:
             self._tokens = chunk.usage
 
     def end(self) -> Answer:
-        """Judge the finish reasons, broken tool calls, an empty answer and a missing end."""
+        """Judge the answer in this order: the finish reasons, broken tool calls, an empty answer, a missing end."""
         usage, due = self._tokens, ("error",) if self._streamed and not self._finish else ()
         return Answer(
             self._suspicion(),
@@ -104,7 +104,7 @@ def _is_broken(call: Any) -> bool:
 
 
 class ImagesReader:
-    """Reads generated images. For an image that violates the rules, the answer contains only a mark."""
+    """Reads generated images. In place of an image that violates the rules, the answer contains a mark."""
 
     def whole(self, result: Any) -> Answer:
         """Read every image."""
@@ -115,7 +115,7 @@ class ImagesReader:
         return Answer(suspect(DIALECT, *facts) if facts else None, model=text(field(result, "model"), 256))
 
     def chunks(self) -> CompletionChunks:
-        """A new state. Images are not streamed."""
+        """Return a state, although images are not streamed."""
         return CompletionChunks()
 
 
@@ -128,7 +128,7 @@ class JobReader:
         return Answer(None, id=job) if job else unexpected(DIALECT, result)
 
     def chunks(self) -> CompletionChunks:
-        """A new state. Jobs are not streamed."""
+        """Return a state, although jobs are not streamed."""
         return CompletionChunks()
 
 
@@ -136,7 +136,7 @@ COMPLETION, IMAGES, JOB = CompletionReader(), ImagesReader(), JobReader()
 
 
 def deferred(result: Any) -> Answer:
-    """Reads a poll of a deferred job. A running job is healthy. Of a completed job, the answer is read."""
+    """Read the answer to a poll of a deferred job. A running job is healthy; if the job is complete, its answer is judged."""
     status = _name(field(result, "status"), STATUSES)
     response = result.response if result.HasField("response") else None
     if status not in _WELL:
