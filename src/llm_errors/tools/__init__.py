@@ -1,1 +1,1 @@
-"""The command line tools for developers and operators. The instrumentation never imports them."""
+"""Contains the command line tools for developers and operators. The instrumentation never imports them."""

@@ -1,7 +1,7 @@
-"""The command `llm-errors`: a table of commands, each in its own module, which is loaded only when the command runs.
+"""Runs `llm-errors COMMAND`. Each command has its own module, which is imported only when the command runs.
 
-A command module has `add_parser(subparsers)`, which adds a parser with the name of the command, and `run(args) -> exit
-code`.
+The module of a command has two functions: `add_parser(subparsers)` adds a parser with the name of the command, and
+`run(args)` returns the exit code.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from llm_errors.version import __version__
 
 BAD_USAGE = 2
 INTERRUPTED = 130
-"""128 plus the number of SIGINT, as in shells."""
+"""The exit code after Ctrl-C: 128 plus the number of SIGINT, as in shells."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Command:
 
     @property
     def is_there(self) -> bool:
-        """Whether the module is installed. Finding it imports only its package."""
+        """Whether the module is installed. This check imports the package of the module, but not the module."""
         try:
             return find_spec(self.module) is not None
         except ModuleNotFoundError:
@@ -56,7 +56,7 @@ COMMANDS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports wrong usage in one line."""
+    """Reports invalid arguments in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_USAGE, f"{self.prog}: {message} (try --help)\n")
@@ -88,7 +88,7 @@ def _run(given: list[str]) -> int:
 
 
 def _print_what_the_terminal_lacks() -> None:
-    """In an ASCII or Latin-1 locale, print an escape for a missing character instead of raising."""
+    """Print an escape for a character that the terminal's encoding lacks, such as ASCII or Latin-1, instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -98,12 +98,12 @@ def _discard_output() -> None:
     """Redirect both streams to the null device, so that flushing their buffers at exit cannot raise again."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # captured by a test, or closed
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # the stream is captured by a test, or closed
             os.dup2(nothing, stream.fileno())
 
 
 def _parser(wanted: str) -> argparse.ArgumentParser:
-    """The parser. Only the wanted command has its arguments; the others have a name and a summary."""
+    """The parser of the command line. Only the wanted command gets its arguments, the others get a name and a summary."""
     parser = _Parser(
         prog="llm-errors", description="Classify failed LLM calls, and check that their telemetry arrives."
     )

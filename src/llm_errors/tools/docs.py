@@ -1,4 +1,4 @@
-"""The command `llm-errors docs`: prints the pages of the documentation, which are part of the package."""
+"""Runs `llm-errors docs`: prints a page of the documentation. The pages are part of the package."""
 
 import argparse
 import difflib
@@ -46,5 +46,5 @@ def title(path: Path) -> str:
 
 
 def readable(text: str) -> str:
-    """A page without the markers of generated blocks."""
+    """The text of a page without the comments that mark generated blocks."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("<!-- "))

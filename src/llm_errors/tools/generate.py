@@ -1,4 +1,4 @@
-"""The command `llm-errors generate`: writes all files, or reports one error and writes nothing."""
+"""Runs `llm-errors generate`: writes all files of the monitoring, or reports one error and writes nothing."""
 
 import argparse
 import sys
@@ -82,7 +82,7 @@ def _run(args: argparse.Namespace) -> int:
     options = read_options(args)
     for note in allowed.notes(options):
         print(f"llm-errors generate: {note}", file=sys.stderr)
-    from llm_errors.monitoring import acceptance, generate, readme  # PyYAML and the Grafana SDK are an extra
+    from llm_errors.monitoring import acceptance, generate, readme  # need the extra `generate`
     from llm_errors.tools import reference
 
     own = not args.out and generate.in_checkout()
@@ -115,7 +115,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def read_options(args: argparse.Namespace) -> Options:
-    """The validated options. Raises `OptionError`."""
+    """The options that the arguments give. Raises `OptionError` if an argument is invalid."""
     return allowed.consistent(
         Options(
             objective=allowed.percent(args.objective, "objective"),

@@ -1,4 +1,4 @@
-"""Input of a command: files, and standard input if it contains something."""
+"""Reads the input of a command from files, and from standard input if there is some."""
 
 import contextlib
 import os
@@ -9,16 +9,16 @@ from pathlib import Path
 
 SIZE_LIMIT = 16 * 1024 * 1024
 STDIN_WAIT = 0.5
-"""Seconds to wait for a pipe if the arguments alone are enough."""
+"""How many seconds to wait for the first byte of a pipe if the command can run without its input."""
 STDIN = "-"
 
 
 class InputError(Exception):
-    """The input cannot be used. The message gives the reason."""
+    """Means that the input cannot be used. The message gives the reason."""
 
 
 def read(path: str, optional: bool = False) -> str:
-    """The text of a file, or of standard input for `-`. With `optional` it may be empty."""
+    """The text of a file, or of standard input if the path is `-`. Only with `optional` may the text be empty."""
     name = "standard input" if path == STDIN else path
     try:
         if path == STDIN:
@@ -42,14 +42,17 @@ def read(path: str, optional: bool = False) -> str:
 
 
 def _decoded(raw: bytes) -> str:
-    """Decodes UTF-8, or UTF-16 with a byte order mark as shells on Windows write it."""
+    """Decodes UTF-8, and also UTF-16 with a byte order mark, which shells on Windows write."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")
     return raw.decode("utf-8-sig", "replace")
 
 
 def stdin_has_input(enough_without: bool) -> bool:
-    """Whether to read standard input: it is a file, or a pipe that sends something."""
+    """Whether to read standard input, because it is a file or a pipe.
+
+    If the command has enough input without it, a pipe counts only if it sends something within `STDIN_WAIT`.
+    """
     mode = 0
     with contextlib.suppress(OSError, ValueError, AttributeError):
         mode = os.fstat(sys.stdin.fileno()).st_mode

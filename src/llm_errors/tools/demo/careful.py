@@ -1,7 +1,7 @@
-"""The support desk in the afternoon: it asks `llm_errors.recovery` for a plan after each failure, and follows it.
+"""Simulates the support desk in the afternoon: after each failure it asks `llm_errors.recovery` for a plan and follows it.
 
-The SDKs' own retries are off, because the plan decides about retries. `python -m llm_errors.tools.demo.careful URL`
-runs it. The URL is that of a provider that plays `monday.CASES`.
+The retries of the SDKs are switched off, because the plan decides about retries. Run this module with
+`python -m llm_errors.tools.demo.careful URL`, where URL is the address of a provider that plays `monday.CASES`.
 """
 
 import sys
@@ -24,9 +24,9 @@ from llm_errors.tools.demo.parent import end_with_parent
 
 WIDTH = 80
 PATIENCE = 2.5
-"""The timeout of a request in seconds, long enough for a busy machine."""
+"""The timeout of an OpenAI request in seconds. It is long enough for a busy machine."""
 SPEED = 1000
-"""The factor by which the desk shortens the waits of the plan."""
+"""The desk divides each wait that the plan advises by this number."""
 CONTEXT = 200_000
 """The size of the models' context in tokens."""
 SPARE = {monday.SONNET: ("openai", monday.MINI), monday.MINI: ("anthropic", monday.SONNET)}
@@ -37,7 +37,7 @@ ATTEMPTS = 1 + MAX_RETRIES + len(SPARE)
 
 @dataclass
 class Outcome:
-    """The outcome of one case: the first plan, the actions of the desk, and the end."""
+    """The outcome of one case: the first plan, what the desk did, whether it got an answer, and how the case ended."""
 
     first: RecoveryPlan
     did: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Outcome:
 
 
 class CarefulDesk:
-    """Asks about a ticket until it is answered or the plan says to stop."""
+    """Asks a model about a ticket until the model answers or the plan advises to stop."""
 
     def __init__(self, url: str) -> None:
         self._openai = openai.OpenAI(base_url=f"{url}/v1", api_key="demo", max_retries=0, timeout=PATIENCE)
@@ -60,7 +60,7 @@ class CarefulDesk:
             client.close()
 
     def _ask(self, provider: str, model: str, question: str) -> Any:
-        """The answer or the exception. The plan accepts both."""
+        """Ask the model once and return its answer or the exception. `plan` accepts both."""
         asked: Any = [{"role": "user", "content": question}]
         try:
             if provider == "openai":
@@ -91,7 +91,7 @@ class CarefulDesk:
         return outcome
 
     def _repair(self, advice: RecoveryPlan, attempt: int, outcome: Outcome) -> bool:
-        """Do what the plan says before the next attempt. The result says whether to make it."""
+        """Do what the plan advises before the next attempt, and return whether there is a next attempt."""
         if advice.should_compress_context:
             outcome.did.append(f"compressed to {advice.compress_to_tokens} tokens")
         elif advice.should_rotate_credential and attempt == 1:
@@ -124,7 +124,10 @@ def _give_up(advice: RecoveryPlan) -> str:
 
 
 def afternoon(url: str) -> Iterator[str]:
-    """The kind of the plan, the class, the actions of the desk, and the reply to the customer."""
+    """Yields the lines of the report. For each case: the kind of the plan, the class, what the desk did and how it ended.
+
+    A case without an answer also shows the text for the customer.
+    """
     with closing(CarefulDesk(url)) as desk:
         for case in monday.CASES:
             outcome = desk.answer(case)

@@ -1,7 +1,7 @@
 """`llm-errors demo`: runs a simulated morning at a support desk under `llm-errors run` and shows the report.
 
-The desk runs in its own process under the real `opentelemetry-instrument`. Exit codes: 0 shown, 1 the simulation
-failed, 2 a package is missing. Nothing leaves the loopback interface.
+The desk runs in its own process under the real `opentelemetry-instrument`. Nothing leaves the loopback interface. The exit
+code is 0 if the report was shown, 1 if the simulation failed, and 2 if a package is missing.
 """
 
 import argparse
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'llm-errors[demo]'"
 NEEDED = {**run_environment.NEEDED, "openai": "openai", "anthropic": "anthropic", "google.genai": "google-genai"}
-"""Module -> the package that contains it."""
+"""Module that the demo imports -> the package that contains the module."""
 FOR_SERVE = {"opentelemetry.exporter.prometheus": "opentelemetry-exporter-prometheus"}
 PROMETHEUS_PORT = 9464
-"""The default port of the Prometheus exporter. If it is taken, a free one is used."""
+"""The default port of the Prometheus exporter. If the port is taken, the demo uses a free port."""
 PATIENCE = 120.0
-"""Seconds to wait for a desk to end, or for the telemetry of one that keeps running."""
+"""How many seconds to wait until the desk ends or, with `--serve`, until its telemetry has arrived."""
 LONGEST = 600.0
-"""Seconds after which an unfinished desk is ended, also on a slow machine."""
+"""The number of seconds after which the demo kills a desk that has not finished. It is enough for a slow machine."""
 ADVICE = ("ADVICE", "the desk asks llm_errors.recovery what to do (waits 1000x shorter)")
 _FOREIGN = ("OTEL_", "LLM_ERRORS_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_")
 
 
 class DemoError(Exception):
-    """The reason that stopped the demo, in one line."""
+    """Stops the demo. The message gives the reason in one line."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _play(*, serve: bool) -> None:
-    # these modules need the packages of the demo extra, so they are imported after the check
+    # These modules need the packages of the demo extra. `run` has checked that they are installed.
     from llm_errors.testing.provider import Provider
     from llm_errors.tools.demo.stage import Stage
     from llm_errors.tools.run.receiver import Receiver
@@ -93,22 +93,22 @@ def _play(*, serve: bool) -> None:
 
 
 def _desk(provider: str, *, stay: bool) -> list[str]:
-    """The desk of the morning: an application that does not use OpenTelemetry itself."""
+    """The command that starts the desk of the morning. With `stay`, the desk keeps running after the last scene."""
     command = [sys.executable, "-m", "llm_errors.tools.demo.desk", "--provider", provider]
     return [*command, "--stay"] if stay else command
 
 
 def _child(command: list[str], variables: Mapping[str, str]) -> Application:
-    """A process of the demo.
+    """Creates a child process that never outlives the demo.
 
-    Ctrl-C interrupts only the demo, which ends the process. If the demo is killed, the process ends with its standard
-    input.
+    Ctrl-C interrupts only the demo, which then ends the child. If the demo is killed, the standard input of the child closes
+    and the child ends itself.
     """
     return Application(command, variables, aside=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def _watch(desk: Application, receiver: "Receiver", *, stays: bool) -> None:
-    """Show the progress of the desk until its morning is over and all of its telemetry has arrived."""
+    """Show the progress of the desk until the morning is over and all telemetry of the desk has arrived."""
     from llm_errors.tools.demo.desk import OVER
 
     over = False
@@ -137,7 +137,7 @@ def _is_complete(receiver: "Receiver") -> bool:
 
 
 def _act(provider: str) -> None:
-    """Show the desk that asks for advice. It needs no telemetry, but the same clean environment."""
+    """Run the desk that asks for advice and show its output. This desk sends no telemetry."""
     command = [sys.executable, "-m", "llm_errors.tools.demo.careful", provider]
     with _child(command, _clean(os.environ)) as careful:
         with _ended_in_time(careful):
@@ -149,7 +149,7 @@ def _act(provider: str) -> None:
 
 @contextmanager
 def _ended_in_time(child: Application) -> Iterator[None]:
-    """While the output of a child is read, kill the child after `LONGEST`."""
+    """Kill the child if the body of the `with` statement takes longer than `LONGEST` seconds."""
     watch = threading.Timer(LONGEST, child.kill)
     watch.daemon = True
     watch.start()
@@ -160,12 +160,12 @@ def _ended_in_time(child: Application) -> Iterator[None]:
 
 
 def _clean(given: Mapping[str, str]) -> dict[str, str]:
-    """The user's environment variables, without those that would change the demo."""
+    """The environment variables of the user, without the variables that would change the demo."""
     return {k: v for k, v in given.items() if not k.startswith(_FOREIGN) and not k.lower().endswith("_proxy")}
 
 
 def environment(given: Mapping[str, str], receiver: str, port: int | None) -> dict[str, str]:
-    """The environment of the desk: that of `llm-errors run`, and a port for Prometheus metrics."""
+    """The environment of the desk: the variables that `llm-errors run` sets and, with a `port`, a Prometheus exporter."""
     kept = _clean(given)
     others = sorted(set(entry_points(group=INSTRUMENTORS).names) - {"llm_errors"})
     kept.update(

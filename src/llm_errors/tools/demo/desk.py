@@ -1,6 +1,6 @@
-"""The application of the demo: a support desk that uses three real SDKs, without OpenTelemetry or llm-errors.
+"""Simulates the application of the demo: a support desk that uses three real SDKs, but not OpenTelemetry or llm-errors.
 
-`python -m llm_errors.tools.demo.desk` runs it alone. Without `--provider URL` it starts its own provider.
+`python -m llm_errors.tools.demo.desk` runs the desk alone. Without `--provider URL` it starts its own provider.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from llm_errors.tools.demo.parent import end_with_parent
 from llm_errors.tools.demo.stage import Stage
 
 OVER = "the morning is over"
-"""The last line."""
+"""The last line that the desk prints."""
 AGENTS = 4
-"""The number of tickets that are handled at a time."""
+"""The number of tickets that the desk handles at the same time."""
 PATIENCE = 4.0
-"""Seconds after which the desk gives up and asks a customer in the live chat to try again."""
+"""The timeout of a request in the live chat, in seconds. The desk does not repeat such a request."""
 FIND_ORDER = {
     "type": "function",
     "function": {
@@ -35,14 +35,14 @@ FIND_ORDER = {
 
 
 class Sorted(pydantic.BaseModel):
-    """The department for a mail."""
+    """The answer of the model that sorts a mail: the department, and whether the mail is urgent."""
 
     queue: str
     urgent: bool
 
 
 class Desk:
-    """One method per task. Each asks a model about one ticket."""
+    """Has one method for each task. Each method asks a model about one ticket."""
 
     def __init__(self, url: str) -> None:
         self._openai = openai.OpenAI(base_url=f"{url}/v1", api_key="demo")
@@ -53,7 +53,7 @@ class Desk:
         self._gemini = genai.Client(api_key="demo", vertexai=False, http_options=options)
 
     def sort(self, question: str) -> None:
-        """OpenAI, with a schema for the answer."""
+        """Ask OpenAI for an answer that follows a schema."""
         self._openai.chat.completions.parse(
             model=monday.MINI,
             messages=[{"role": "user", "content": question}],
@@ -62,17 +62,17 @@ class Desk:
         )
 
     def look_up(self, question: str) -> None:
-        """OpenAI, with a tool."""
+        """Ask OpenAI, and offer a tool."""
         self._openai.chat.completions.create(
             model=monday.MINI, messages=[{"role": "user", "content": question}], tools=[FIND_ORDER]
         )
 
     def invoice(self, question: str) -> None:
-        """OpenAI, plain."""
+        """Ask OpenAI for a plain answer."""
         self._openai.chat.completions.create(model=monday.MINI, messages=[{"role": "user", "content": question}])
 
     def chat(self, question: str) -> None:
-        """OpenAI, streamed."""
+        """Ask OpenAI for a streamed answer."""
         words = self._chat.chat.completions.create(
             model=monday.MINI, messages=[{"role": "user", "content": question}], stream=True
         )
@@ -80,39 +80,39 @@ class Desk:
             pass
 
     def answer(self, question: str) -> None:
-        """Gemini, plain."""
+        """Ask Gemini for a plain answer."""
         self._gemini.models.generate_content(model=monday.FLASH, contents=question)
 
     def suggest(self, question: str) -> None:
-        """Gemini, streamed."""
+        """Ask Gemini for a streamed answer."""
         for _ in self._gemini.models.generate_content_stream(model=monday.LITE, contents=question):
             pass
 
     def letter(self, question: str) -> None:
-        """Anthropic, streamed."""
+        """Ask Anthropic for a streamed answer."""
         asked = [{"role": "user", "content": question}]
         with self._anthropic.messages.stream(model=monday.SONNET, max_tokens=400, messages=asked) as words:
             for _ in words.text_stream:
                 pass
 
     def summary(self, question: str) -> None:
-        """Anthropic, plain."""
+        """Ask Anthropic for a plain answer."""
         asked = [{"role": "user", "content": question}]
         self._anthropic.messages.create(model=monday.SONNET, max_tokens=400, messages=asked)
 
     def digest(self, question: str) -> None:
-        """OpenAI, with a model that was retired."""
+        """Ask a model of OpenAI that was retired."""
         self._openai.chat.completions.create(model=monday.RETIRED, messages=[{"role": "user", "content": question}])
 
 
 def work(desk: Desk, scene: monday.Scene, agents: ThreadPoolExecutor) -> int:
-    """Do the task of a scene for each of its tickets. The result is the number of exceptions."""
+    """Do the task of a scene for each of its tickets, and return how many tickets ended in an exception."""
     task = getattr(desk, scene.task)
 
     def failed(ticket: monday.Ticket) -> bool:
         try:
             task(ticket.question)
-        except Exception:  # noqa: BLE001 - whatever an SDK raises: the desk goes on with the next ticket
+        except Exception:  # noqa: BLE001 - the desk goes on with the next ticket, whatever an SDK raises
             return True
         return False
 
@@ -120,7 +120,7 @@ def work(desk: Desk, scene: monday.Scene, agents: ThreadPoolExecutor) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Work through the morning, with one line of progress per scene."""
+    """Work through the scenes of the morning and print one line for each."""
     parser = argparse.ArgumentParser(prog="python -m llm_errors.tools.demo.desk", description=__doc__)
     parser.add_argument("--provider", metavar="URL", help="the models' address (default: a provider of its own)")
     parser.add_argument("--stay", action="store_true", help="stay after the last scene")

@@ -1,6 +1,6 @@
-"""The script of the demo as data: the tickets of a support desk and the faults that they meet.
+"""Defines the script of the demo as data: the tickets of a support desk, and the fault that each ticket meets.
 
-The desk reads the questions only, the provider reads the faults. Standard library only.
+The desk reads the questions, and the provider reads the faults. This module needs the standard library only.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 EVERY: Final = 1_000_000
-"""A fault for every attempt, however often the SDK retries."""
+"""A number of attempts that no SDK reaches, so that every attempt fails."""
 
 FLASH, LITE, MINI = "gemini-3-flash", "gemini-3-flash-lite", "gpt-5-mini"
 SONNET, RETIRED = "claude-sonnet-5", "gpt-4-32k"
@@ -16,7 +16,10 @@ SONNET, RETIRED = "claude-sonnet-5", "gpt-4-32k"
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault from `stage.FAULTS`: the number of tickets with the fault, and of their attempts that fail."""
+    """A fault of a scene. `name` is a key of `stage.FAULTS`.
+
+    It hits as many tickets of the scene as `tickets` says. The first `attempts` attempts of each such ticket fail.
+    """
 
     name: str
     tickets: int
@@ -25,7 +28,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Scene:
-    """A part of the morning: one task of the desk, for a number of tickets."""
+    """A part of the morning, in which the desk does one task for a number of tickets."""
 
     at: str
     title: str
@@ -37,7 +40,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Ticket:
-    """One question, and the fault that the provider plays."""
+    """A question, and the fault that the provider plays for its first `attempts`. Most tickets have no fault."""
 
     number: int
     question: str
@@ -46,9 +49,9 @@ class Ticket:
 
 
 def _quota(refused: int, absorbed: int) -> tuple[Fault, ...]:
-    """Above the quota per minute: some calls fail, and some succeed after the SDK's retry.
+    """The faults of calls above the quota per minute.
 
-    The share of refused calls of the model grows from 0 to 4 %.
+    The `refused` calls fail, and the `absorbed` calls succeed when the SDK retries.
     """
     return Fault("quota", refused), Fault("quota", absorbed, attempts=1)
 
@@ -80,7 +83,7 @@ _QUESTIONS: Final = (
 
 
 def tickets(scene: Scene) -> tuple[Ticket, ...]:
-    """The tickets of the scene in order. Its faults are spread evenly over them."""
+    """The tickets of a scene in order. The faults of the scene are spread evenly over its tickets."""
     first = 1000 + sum(s.tickets for s in SCENES[: SCENES.index(scene)])
     hits = [fault for fault in scene.faults for _ in range(fault.tickets)]
     hit = {(2 * i + 1) * scene.tickets // (2 * len(hits)): fault for i, fault in enumerate(hits)}
@@ -94,9 +97,9 @@ def _ticket(number: int, fault: Fault | None) -> Ticket:
 
 @dataclass(frozen=True)
 class Case:
-    """One ticket of the afternoon, when the desk follows `llm_errors.recovery`.
+    """A ticket of the afternoon, when the desk follows `llm_errors.recovery`, and the model that the desk asks first.
 
-    `tokens` is the length of its conversation.
+    `tokens` is the length of the conversation.
     """
 
     provider: str
@@ -122,7 +125,7 @@ CASES: Final = (
     _case(9010, "gcp.gemini", FLASH, "nothing"),
     _case(9011, "gcp.gemini", FLASH, "blocked_prompt"),
 )
-"""One case for each kind of recovery plan."""
+"""The cases of the afternoon. Each shows another kind of recovery plan."""
 
 
 def all_tickets() -> Iterator[Ticket]:

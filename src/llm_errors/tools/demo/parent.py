@@ -1,6 +1,6 @@
 """Ends a child process of the demo when its parent ends.
 
-The parent keeps the pipe to the child's standard input open and writes nothing. The pipe closes when the parent ends.
+The parent holds the pipe to the standard input of the child and never writes to it. The pipe closes when the parent ends.
 """
 
 import os
@@ -10,9 +10,9 @@ import threading
 
 
 def end_with_parent() -> None:
-    """End this process when its standard input ends, if that is a pipe.
+    """End this process when its standard input closes.
 
-    A terminal or a file does not show whether the parent is running.
+    Only a pipe is watched: a terminal or a file does not show whether the parent is running.
     """
     try:
         descriptor = sys.stdin.fileno()

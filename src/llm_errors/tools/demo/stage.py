@@ -1,6 +1,7 @@
-"""The replies of the demo's provider: to each request its healthy answer, or the fault of its ticket.
+"""Decides how the provider of the demo replies to a request: with a healthy answer, or with the fault of the ticket.
 
-Standard library only. This module knows no classes, so the classes in the report come from llm-errors alone.
+This module contains no error classes, so the classes in the report come from llm-errors alone. It needs the standard
+library only.
 """
 
 import json
@@ -55,7 +56,7 @@ FAULTS: Final = {
     "nothing": replies.gemini_answer(""),
     "revoked": replies.anthropic_error(401, "authentication_error", "invalid x-api-key"),
 }
-"""Fault -> the reply that plays it."""
+"""Name of a fault -> the reply of the provider."""
 
 Healthy = Callable[[Request], Reply]
 
@@ -85,20 +86,23 @@ _HEALTHY: Final[tuple[tuple[str, Healthy], ...]] = (
     (":streamGenerateContent", lambda _: replies.gemini_stream(("Shall I ", "send it ", "again?"))),
     (":generateContent", lambda _: replies.gemini_answer("Your parcel is on its way.")),
 )
-"""Path -> the healthy answer in its wire format."""
+"""Pairs of a path's end and the function that writes the healthy answer in the wire format of this path."""
 
 _TICKET = re.compile(rb"Ticket (\d+)")
 
 
 class Stage:
-    """The script of the provider for the whole day: `Provider(Stage().answer)`."""
+    """Is the script of the provider for the whole day. The provider is `Provider(Stage().answer)`."""
 
     def __init__(self) -> None:
         self._tickets = {t.number: t for t in monday.all_tickets()}
         self._attempts: Counter[int] = Counter()
 
     def answer(self, request: Request) -> Reply:
-        """The reply to a request, by the ticket in its text. The provider calls this for one request at a time."""
+        """The reply to a request. The number of the ticket is in the text of the request.
+
+        The provider calls this function for one request at a time, so it needs no lock.
+        """
         found = _TICKET.search(request.body)
         ticket = self._tickets.get(int(found[1])) if found else None
         if ticket is not None and ticket.fault:

@@ -1,4 +1,4 @@
-"""The command `llm-errors doctor`: findings with their remedies, exit code 1 on a fault."""
+"""Runs `llm-errors doctor`: prints findings with their remedies. The exit code is 1 if a finding is a fault."""
 
 import argparse
 import json
@@ -37,7 +37,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print every finding; 1 if one is a fault."""
+    """Print every finding and return the exit code: 1 if a finding is a fault, else 0."""
     grades = set()
     found = []
     for title, findings in _parts(args):

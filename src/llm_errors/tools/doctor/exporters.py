@@ -1,6 +1,6 @@
-"""Determines the exporter of each signal as `opentelemetry-instrument` does, and checks whether it is installed.
+"""Checks the exporter of each signal. The exporter is chosen as `opentelemetry-instrument` chooses it.
 
-OTLP exporters are tested by `probe`. Other exporters are only reported.
+`probe` tests OTLP exporters with an empty request. Other exporters are only reported.
 """
 
 import contextlib
@@ -27,7 +27,10 @@ _NOTHING = "opentelemetry-instrument then sets up no exporter at all, for any si
 
 @dataclass(frozen=True)
 class Unusable:
-    """An exporter that cannot be set up for a signal: the problem, in words that fit any signal, and the remedy."""
+    """An exporter that cannot be set up for a signal.
+
+    `what` does not name the signal, so that one finding can report the same problem of several signals.
+    """
 
     signal: str
     what: str
@@ -42,7 +45,7 @@ def examine() -> Iterator[Finding]:
     for group in map(_group, SIGNALS):
         for point in metadata.entry_points(group=group):
             if point.name.startswith("otlp"):
-                with contextlib.suppress(Exception):  # the test below reports the failure
+                with contextlib.suppress(Exception):  # `_signal` reports the failure
                     point.load()
     with log_capture.warnings_of("opentelemetry") as logged, ThreadPoolExecutor(len(SIGNALS)) as pool:
         found = list(pool.map(lambda signal: _signal(signal, logged), SIGNALS))
@@ -50,12 +53,12 @@ def examine() -> Iterator[Finding]:
 
 
 def agreed(found: Sequence[Outcome]) -> list[Finding]:
-    """One finding for each cause, in the order of the first signal with the cause."""
+    """Merges the outcomes of all signals: a cause that several signals share is reported once, where it occurs first."""
     return _agreed_refusals(_agreed_unusable(found))
 
 
 def _agreed_unusable(found: Sequence[Outcome]) -> list[Finding | Refused]:
-    """Report an exporter that several signals cannot use once."""
+    """Merge the outcomes of signals that cannot use an exporter for the same reason into one finding."""
     signals: dict[tuple[str, str], list[str]] = {}
     for one in found:
         if isinstance(one, Unusable):
@@ -70,7 +73,7 @@ def _agreed_unusable(found: Sequence[Outcome]) -> list[Finding | Refused]:
 
 
 def _agreed_refusals(found: Sequence[Finding | Refused]) -> list[Finding]:
-    """Report the problem of several signals with one receiver once, with the most specific message."""
+    """Merge refusals of several signals by the same receiver into one finding, with the most specific remedy."""
     by_receiver: dict[object, list[Refused]] = {}
     for each in (one for one in found if isinstance(one, Refused)):
         by_receiver.setdefault(each.receiver, []).append(each)
@@ -97,7 +100,10 @@ def _cause(remedy: str, refusals: list[Refused]) -> Finding:
 
 
 def chosen(signal: str) -> list[str]:
-    """The names in `OTEL_<SIGNAL>_EXPORTER`; empty if nothing is exported. opentelemetry-distro's default is OTLP."""
+    """The names in `OTEL_<SIGNAL>_EXPORTER`. The list is empty if the signal is not exported.
+
+    Without the variable the name is `otlp`, the default of opentelemetry-distro.
+    """
     names = [name.strip() for name in os.environ.get(f"OTEL_{signal}_EXPORTER", "otlp").split(",")]
     return [] if [n.lower() for n in names] in (["none"], [""]) else names
 
@@ -136,7 +142,7 @@ def _exporter(signal: str, name: str, logged: dict[int, list[str]]) -> Outcome:
 
 
 def _component(signal: str, name: str) -> str | Unusable:
-    """The entry point for the name of an exporter. For `otlp` it depends on the protocol."""
+    """The name of the entry point for the name of an exporter. For `otlp` it depends on the protocol."""
     if name != "otlp":
         return name
     protocol = probe.setting(signal, "PROTOCOL") or "grpc"

@@ -1,4 +1,4 @@
-"""Captures what a library logs during a test, so that it does not appear on the terminal."""
+"""Captures what a library logs while `llm-errors doctor` tests it, so that the messages do not appear on the terminal."""
 
 import logging
 import threading
@@ -20,7 +20,10 @@ class _Ear(logging.Handler):
 
 @contextmanager
 def warnings_of(logger: str) -> Iterator[dict[int, list[str]]]:
-    """Capture the warnings and errors of a logger and of its existing children, by the thread that logged them."""
+    """Capture the warnings and errors of a logger and of its existing children.
+
+    Yields a dictionary: identifier of a thread -> the messages that the thread logged.
+    """
     ear, log = _Ear(), logging.getLogger(logger)
     below = (found for name, found in logging.root.manager.loggerDict.items() if name.startswith(f"{logger}."))
     apart = [found for found in below if isinstance(found, logging.Logger) and not found.propagate]

@@ -12,7 +12,7 @@ _SHOWN = 5
 
 
 def examine() -> Iterator[Finding]:
-    """Report the warnings that the instrumentation would log at its start, and check the rules file."""
+    """Report the warnings that the instrumentation would log when it starts, and check the user's rules file."""
     with log_capture.warnings_of("llm_errors") as logged:
         chosen = settings.read({}, os.environ, sdks=providers.names(), sdk_of=providers.sdk_of_provider)
     bad = log_capture.mine(logged)

@@ -19,7 +19,7 @@ _INJECTED = "opentelemetry/instrumentation/auto_instrumentation"
 
 
 def examine(in_code: bool = False) -> Iterator[Finding]:
-    """Check packages, entry point and launcher. `in_code` means that the application sets OpenTelemetry up itself."""
+    """Check packages, entry point and launcher. With `in_code` the application sets up OpenTelemetry in its own code."""
     yield _package("opentelemetry-sdk", f"opentelemetry-sdk is not installed: {PROVIDERS}, which need it")
     points = metadata.entry_points(group="opentelemetry_instrumentor", name="llm_errors")
     if not points:
@@ -34,7 +34,7 @@ def examine(in_code: bool = False) -> Iterator[Finding]:
 
 
 def version(distribution: str) -> str:
-    """The installed version, or an empty text."""
+    """The installed version of a distribution, or an empty text if it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -42,7 +42,7 @@ def version(distribution: str) -> str:
 
 
 def is_older(found: str, least: str) -> bool:
-    """Whether a version is lower than another one. Only the leading numbers are compared."""
+    """Whether the version `found` is older than `least`. Only the leading numbers of both are compared."""
     return _numbers(found) < _numbers(least)
 
 
@@ -62,7 +62,7 @@ def _package(name: str, missing: str) -> Finding:
 
 
 def _least(name: str) -> str:
-    """The oldest version that the metadata of llm-errors allows."""
+    """The oldest version of a distribution that llm-errors allows in its metadata, or an empty text."""
     try:
         wanted = metadata.requires(_BY_US) or []
     except metadata.PackageNotFoundError:
@@ -72,7 +72,7 @@ def _least(name: str) -> str:
 
 
 def launcher() -> str | None:
-    """`opentelemetry-instrument` of this environment, even if it is not activated, or else the one on the PATH."""
+    """The path of `opentelemetry-instrument`: in this environment, even if that is not activated, or else on the PATH."""
     for folder in (Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))):
         found = which(LAUNCHER, path=str(folder))
         if found:
@@ -83,7 +83,7 @@ def launcher() -> str | None:
 def injected() -> str:
     """The entry of `PYTHONPATH` that starts OpenTelemetry in every Python process, or an empty text.
 
-    The Kubernetes operator sets `PYTHONPATH` in this way."""
+    The Kubernetes operator adds such an entry."""
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return next((entry for entry in entries if entry.rstrip("/").endswith(_INJECTED)), "")
 

@@ -1,6 +1,6 @@
-"""Makes one call with a model name that cannot exist, so that an operator can check that the page arrives.
+"""Makes one call with a model name that cannot exist, so that an operator can check that the alert arrives at the pager.
 
-Run as a module, under `opentelemetry-instrument`, with the name of an SDK.
+`run` starts this module in a process under `opentelemetry-instrument`, with the name of an SDK as its argument.
 """
 
 import subprocess
@@ -31,7 +31,7 @@ def _google_genai() -> None:
 
 
 CALLS: dict[str, Callable[[], None]] = {"openai": _openai, "anthropic": _anthropic, "google-genai": _google_genai}
-"""The SDKs for a page test. Each SDK reads credentials and addresses from the environment."""
+"""SDK -> the function that makes the call. Each SDK reads its credential and address from the environment."""
 
 
 def run(sdk: str) -> Finding:
@@ -61,7 +61,7 @@ def main() -> None:
     """Make the call and print its class."""
     try:
         CALLS[sys.argv[1]]()
-    except Exception as error:  # noqa: BLE001 - any exception of the SDK is a result
+    except Exception as error:  # noqa: BLE001 - every exception of an SDK is a result
         verdict = classify(error)
         print(verdict.error_class if verdict else _HEALTHY)
     else:

@@ -1,4 +1,4 @@
-"""Sends an empty OTLP request with the configured exporter, which has the protocol, headers, TLS and address."""
+"""Checks an OTLP exporter: an empty request shows whether protocol, address, headers and TLS settings fit the receiver."""
 
 import os
 import re
@@ -14,9 +14,9 @@ from llm_errors.tools.doctor import log_capture
 from llm_errors.tools.doctor.finding import Finding, fault, good
 
 WAIT = 4.0
-"""The time limit in seconds for one request with its retries."""
+"""The time limit in seconds for one request, including its retries."""
 _CONNECT = 2.0
-"""The time limit in seconds for a connection, which is tried if the request shows no reason."""
+"""The time limit in seconds for a test connection. It is made only if the failed request shows no reason."""
 
 _GRPC, _HTTP = "OTLP/gRPC", "OTLP/HTTP"
 _PROTOCOLS = {"otlp_proto_grpc": _GRPC, "otlp_proto_http": _HTTP}
@@ -42,14 +42,14 @@ _REMEDIES = (
      "OTEL_EXPORTER_OTLP_<SIGNAL>_ENDPOINT is used as it is."),
     (_EITHER, "no such file|certificate", "Check the files that OTEL_EXPORTER_OTLP_CERTIFICATE and its relatives name."),
 )  # fmt: skip
-"""For each protocol: patterns in messages of exporters, with a remedy. The most specific pattern comes first."""
+"""Rows of protocols, a pattern in an exporter's message, and the remedy. The most specific pattern comes first."""
 UNREACHABLE = "Start the Collector there, or set OTEL_EXPORTER_OTLP_ENDPOINT (and _PROTOCOL: grpc or http/protobuf)."
-"""The remedy if an exporter only reports that it could not deliver."""
+"""The remedy if the message of an exporter matches no pattern."""
 
 
 @dataclass(frozen=True)
 class Refused:
-    """An empty request for one signal that was not delivered to an address, and the message of the exporter."""
+    """An empty request for one signal that the receiver at `address` did not accept. `complaint` is the exporter's message."""
 
     signal: str
     protocol: str
@@ -59,29 +59,32 @@ class Refused:
 
     @property
     def receiver(self) -> tuple[str, str]:
-        """The values that exporters of several signals share if they send to the same receiver."""
+        """Identifies the receiver: equal for the exporters of several signals that send to the same receiver."""
         return self.protocol, re.sub(rf"/v1/{self.signal}$", "/v1/<signal>", self.address)
 
 
 def setting(signal: str, name: str) -> str:
-    """A setting of an OTLP exporter: that of the signal, or else the general one."""
+    """A setting of an OTLP exporter: the variable of the signal if it is set, else the variable for all signals."""
     own = os.environ.get(f"OTEL_EXPORTER_OTLP_{signal}_{name}", "")
     return (own or os.environ.get(f"OTEL_EXPORTER_OTLP_{name}", "")).strip()
 
 
 def send_nothing(signal: str, point: EntryPoint, logged: dict[int, list[str]]) -> Finding | Refused:
-    """Create the exporter, export no data with it, and report the result. `logged`: the messages of OpenTelemetry's loggers."""
+    """Create the exporter, export an empty request, and report the result.
+
+    `logged` contains the messages that the loggers of OpenTelemetry emit meanwhile, by thread.
+    """
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # grpc's own log would go to the terminal
     what, protocol = signal.lower(), _PROTOCOLS.get(point.name, point.name)
     try:
         exporter = point.load()(timeout=WAIT)
-    except Exception as error:  # noqa: BLE001 - any exception of an exporter is a finding
+    except Exception as error:  # noqa: BLE001 - every exception of an exporter is a finding
         remedy = _remedy(str(error), protocol)
         return fault(f"{what}: the exporter {point.name} cannot be set up: {_named(error)}", remedy)
     address = _shown(exporter, signal)
     try:
         sent = _export(signal, exporter).name == "SUCCESS"
-    except Exception as error:  # noqa: BLE001 - the same
+    except Exception as error:  # noqa: BLE001 - every exception of an exporter is a finding
         return _refused(what, protocol, address, _named(error))
     finally:
         exporter.shutdown()
@@ -97,7 +100,7 @@ def send_nothing(signal: str, point: EntryPoint, logged: dict[int, list[str]]) -
 
 
 def _refused(signal: str, protocol: str, address: str, telling: str) -> Refused:
-    """The reason why a request was not delivered: from the exporter's message, or else from a test connection."""
+    """The refusal of a request. If the exporter's message shows no reason, a test connection may show it."""
     if _remedy(telling, protocol) == UNREACHABLE:
         telling = _connection(address) or telling or "refused"
     complaint = _clipped(_cause(telling))
@@ -112,7 +115,7 @@ def _cause(logged: str) -> str:
 
 
 def _connection(address: str) -> str:
-    """The reason why a connection to the address fails. Empty if it succeeds, or if a proxy is used."""
+    """The reason why a connection to the address fails. The text is empty if the connection succeeds or a proxy is set."""
     parts = urlsplit(address if "//" in address else f"//{address}")
     if urllib.request.getproxies() or not parts.hostname:
         return ""
@@ -145,7 +148,7 @@ def _named(error: Exception) -> str:
 
 
 def _clipped(text: str) -> str:
-    """The message in one line, clipped to a readable length."""
+    """The text in one line of at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else f"{line[:299]}…"
 

@@ -1,4 +1,4 @@
-"""Checks which SDKs are installed, which patch points are missing, and which other instrumentations create spans."""
+"""Checks which SDKs are installed, which patch points are missing, and which other instrumentations observe the SDKs."""
 
 import re
 from collections.abc import Iterator
@@ -13,10 +13,10 @@ from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecke
 
 
 def examine() -> list[Finding]:
-    """Import and patch every installed SDK in this process only, and report the result."""
+    """Import and patch every installed SDK in this process, and report which patch points were found."""
     instrumentor = LLMErrorsInstrumentor()
     mine = not instrumentor.is_instrumented_by_opentelemetry
-    with log_capture.warnings_of("llm_errors"):  # the findings report the same
+    with log_capture.warnings_of("llm_errors"):  # the findings below report the same problems
         if mine:
             instrumentor.instrument()
         try:
@@ -40,7 +40,7 @@ def _all(patcher: Patcher | None) -> Iterator[Finding]:
 
 
 def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: Patcher) -> Finding:
-    """One finding for all adapters of a distribution. Some of them are for other major versions."""
+    """One finding for all adapters of a distribution. Some adapters are for other major versions than the installed one."""
     targets = [target for adapter in adapters for target in adapter.targets()]
     for target in targets:
         try:
@@ -67,7 +67,7 @@ def _patches(distribution: str, version: str, adapters: list[Adapter], patcher: 
 
 
 def _lost(missing: list[Target]) -> str:
-    """The effect of these missing patch points."""
+    """A sentence about what is not observed without these patch points."""
     if all(target.attribute == "_sleep_for_retry" for target in missing):
         return "Only retries that the SDK hides are not counted."
     if all(target.lost for target in missing):

@@ -10,17 +10,17 @@ from llm_errors.tools.doctor import exporters
 from llm_errors.tools.doctor.finding import Finding, fault, good, note, unchecked
 
 RECOMMENDED_INTERVAL = 15_000
-"""The interval of metric exports, in milliseconds, with which a page arrives within 30 s."""
+"""The interval of metric exports in milliseconds. With this interval an alert reaches the pager within 30 s."""
 _TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
 _COMPONENTS = {"OTEL_PYTHON_DISTRO": "opentelemetry_distro", "OTEL_PYTHON_CONFIGURATOR": "opentelemetry_configurator"}
-"""Variables that select the distribution and the configurator of OpenTelemetry, with the group of their entry points."""
+"""Variable that selects a component of OpenTelemetry by name -> the group of entry points with these components."""
 _SIMILAR = 0.93
-"""How similar a name must be to a known name to count as misspelt."""
+"""The similarity (0 to 1) to a known variable from which a name counts as misspelt."""
 _CONFIG_FILES = ("OTEL_CONFIG_FILE", "OTEL_EXPERIMENTAL_CONFIG_FILE")
 
 
 def examine(short_lived: bool = False) -> Iterator[Finding]:
-    """Examine the settings. `short_lived` means the set-up for short-lived processes, with delta temporality."""
+    """Examine the settings of OpenTelemetry. With `short_lived`, delta temporality is right instead of cumulative."""
     yield from _switches()
     yield from _misspelt()
     yield from _identity()
@@ -55,7 +55,10 @@ def _switches() -> Iterator[Finding]:
 
 
 def _misspelt() -> Iterator[Finding]:
-    """Report names that are similar to a variable of OpenTelemetry. Other names may belong to another instrumentation."""
+    """Report unknown names that resemble a variable of OpenTelemetry.
+
+    Unknown names without such a resemblance are ignored: they may belong to another instrumentation.
+    """
     known = _variables()
     for name in sorted(name for name in os.environ if name.startswith("OTEL_") and name not in known):
         for meant in difflib.get_close_matches(name, known, n=1, cutoff=_SIMILAR):
@@ -68,7 +71,7 @@ def _variables() -> set[str]:
     """The variables that the installed packages of OpenTelemetry register."""
     known = set(_CONFIG_FILES)
     for point in metadata.entry_points(group="opentelemetry_environment_variables"):
-        with contextlib.suppress(Exception):  # a package that cannot be imported
+        with contextlib.suppress(Exception):  # the package may not be importable
             known |= {name for name in vars(point.load()) if name.startswith("OTEL_")}
     return known
 
