@@ -1,6 +1,6 @@
-"""The generated blocks of the reference page: metrics, attributes, settings, commands, Python functions and SDKs.
+"""Writes the generated blocks of the reference page: metrics, attributes, settings, commands, functions, SDKs, providers.
 
-Names come from the code. The meaning of each attribute and setting is a row here.
+The names come from the code. The meaning of each attribute and each setting is a row in this module.
 """
 
 import argparse
@@ -69,7 +69,7 @@ ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = {
     semconv.LOGS_LEFT_OUT: ("int", "records that the limit of ten a second dropped since the last one"),
     semconv.PLACE: ("string", "the part of llm-errors that failed"),
 }  # fmt: skip
-"""Type and meaning of every attribute."""
+"""Attribute -> its type and meaning."""
 
 _IDENTITY: Final = (semconv.PROVIDER, semconv.OPERATION, semconv.REQUEST_MODEL)
 _FAILURE: Final = (
@@ -84,11 +84,11 @@ SPAN: Final = (
     semconv.OUTPUT_TOKENS, semconv.TIME_TO_FIRST_CHUNK, semconv.RETRY_COUNT, semconv.OUTCOME, semconv.ERROR_TYPE, *_FAILURE,
     semconv.ERROR_RECOVERED,
 )  # fmt: skip
-"""What is written on spans."""
+"""The attributes that llm-errors writes on spans."""
 ADOPTED: Final = frozenset((*_FAILURE, semconv.RETRY_COUNT, semconv.ERROR_RECOVERED))
-"""What is written on another instrumentation's span."""
+"""The attributes that llm-errors writes also on a span of another instrumentation."""
 LOG: Final = (*_IDENTITY, *_AROUND, semconv.EXCEPTION_TYPE, *_FAILURE, semconv.LOGS_LEFT_OUT)
-"""What is written on log records."""
+"""The attributes that llm-errors writes on log records."""
 
 SETTINGS: Final[Mapping[str, str]] = {
     "spans": "`auto`: write onto another instrumentation's span if it is current, else create one; `adopt`: annotate existing"
@@ -117,13 +117,13 @@ def metric_attributes(_: Options) -> str:
 
 
 def span_attributes(_: Options) -> str:
-    """What is written on spans."""
+    """The attributes of spans, and which of them are also written on a span of another instrumentation."""
     rows = ((f"`{n}`", ATTRIBUTES[n][0], "yes" if n in ADOPTED else "", ATTRIBUTES[n][1]) for n in SPAN)
     return table(("attribute", "type", "also on another instrumentation's span", "meaning"), rows)
 
 
 def log_attributes(_: Options) -> str:
-    """What is written on log records."""
+    """The attributes of log records."""
     return table(("attribute", "type", "meaning"), ((f"`{n}`", *ATTRIBUTES[n]) for n in LOG))
 
 
@@ -143,7 +143,7 @@ def commands(_: Options) -> str:
 
 
 def functions(_: Options) -> str:
-    """The public functions and what they return, with types."""
+    """The public functions and the types of what they return, with their descriptions."""
     parts = [_signature(classify), _fields(Classification), _signature(plan), _fields(RecoveryPlan), _fields(CallInfo)]
     words = "".join(
         f"`{name}`: {_names(tuple(known))}.\n\n" for name, known in (("CATEGORIES", CATEGORIES), ("KINDS", KINDS))
@@ -152,7 +152,7 @@ def functions(_: Options) -> str:
 
 
 def sdks(_: Options) -> str:
-    """The observed SDKs, each with the range from the oldest to the newest version in its rows."""
+    """The observed SDKs. The version range of an SDK goes from the oldest to the newest version in all of its rows."""
     rows = []
     for name in providers.names():
         of_name = [row for row in providers.OBSERVED if row.name == name]
@@ -167,7 +167,7 @@ def _number(bound: str) -> tuple[int, ...]:
 
 
 def provider_table(_: Options) -> str:
-    """The known providers."""
+    """The providers that llm-errors knows."""
     rows = ((f"`{p.name}`", p.dialect, ", ".join(p.hosts), ", ".join(p.aliases)) for p in providers.PROVIDERS)
     return table(("`gen_ai.provider.name`", "dialect", "recognised by host", "aliases"), rows)
 

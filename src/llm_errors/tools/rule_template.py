@@ -1,6 +1,7 @@
-"""A rule to complete for a failure that no rule recognises: TOML for the user's file, Python for `llm_errors.rules`.
+"""Writes a template of a rule for a failure that no rule recognises.
 
-The class is left UNKNOWN, with the possible classes in a comment, because only a person can choose it.
+The template is TOML for the user's rules file, or Python for `llm_errors.rules`. Its class is UNKNOWN until a person chooses
+a class. In TOML, a comment lists the classes.
 """
 
 import json
@@ -13,7 +14,7 @@ _CHOICE = ", ".join(c.value for c in ErrorClass if c is not ErrorClass.UNKNOWN)
 
 @dataclass(frozen=True)
 class Pattern:
-    """The common values of a recurring failure."""
+    """The values that all occurrences of a recurring failure share."""
 
     name: str
     dialect: str = ""
@@ -25,7 +26,11 @@ class Pattern:
     facts: tuple[str, ...] = ()
 
     def conditions(self) -> dict[str, object]:
-        """The conditions of the rule. Only the most specific evidence is used: code, finish reason, or exception."""
+        """The conditions of the rule.
+
+        Besides provider (or dialect) and status, only the most specific evidence is used: the code, else the finish reason,
+        else the exception if there is no status, else a fact about the content.
+        """
         found: dict[str, object] = {}
         if self.provider or self.dialect:
             found["providers" if self.provider else "dialects"] = [self.provider or self.dialect]
@@ -43,14 +48,14 @@ class Pattern:
 
 
 def toml(pattern: Pattern) -> str:
-    """A rule for the file in `LLM_ERRORS_RULES_FILE`."""
+    """The template in TOML, for the file that `LLM_ERRORS_RULES_FILE` names."""
     lines = ["[[rule]]", f"id = {json.dumps(pattern.name)}"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in pattern.conditions().items()]
     return "\n".join([*lines, f'class = "UNKNOWN"  # choose one: {_CHOICE}', 'reason = "other"'])
 
 
 def python(pattern: Pattern) -> str:
-    """A rule for a module of `llm_errors/rules/`."""
+    """The template in Python, for a module in `llm_errors/rules/`."""
     sets = {key: f"frozenset({{{', '.join(map(_literal, _values(v)))}}})" for key, v in pattern.conditions().items()}
     given = "".join(f", {key}={value}" for key, value in sets.items())
     return f'Rule({_literal(pattern.name)}, E.UNKNOWN, "other"{given}),'

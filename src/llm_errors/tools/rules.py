@@ -1,4 +1,4 @@
-"""`llm-errors rules check [FILE ...]`: validates files with rules of the user, and lists what each rule does."""
+"""Runs `llm-errors rules check [FILE ...]`: validates files with rules of the user and lists what each rule does."""
 
 import argparse
 import json
@@ -36,7 +36,10 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rules, or every problem with its line. Exit code 1: there is a problem; 2: a file cannot be read."""
+    """Print the rules of each file, or all of its problems with their lines.
+
+    The exit code is 1 if there is a problem, and 2 if a file cannot be read.
+    """
     try:
         checked = [(path, *_read(path)) for path in _paths(args.file)]
     except InputError as error:
@@ -77,7 +80,7 @@ def _report(path: str, rules: list[Rule], problems: list[user.Problem]) -> dict[
 
 
 def _notes(rules: list[Rule]) -> list[str]:
-    """Notes about unknown names of providers, which may be correct."""
+    """Notes about names of providers that llm-errors does not know. Such a name may still be correct."""
     named = {name: rule.id for rule in reversed(rules) for name in rule.providers if not _known(name)}
     return [
         f"{rule}: {name!r} is not a provider that llm-errors knows; only litellm and arguments of `classify` give "

@@ -1,4 +1,4 @@
-"""`llm-errors explain`: how a saved failure is classified and why, who is notified, and what to do.
+"""Implements `llm-errors explain`, which shows how a saved failure is classified and why, who is notified and what to do.
 
-It sends nothing.
+The command makes no network connection.
 """

@@ -1,4 +1,4 @@
-"""The command `llm-errors explain`: reads saved failures and prints their classification as text or JSON."""
+"""Runs `llm-errors explain`: reads saved failures and prints their classification as text or JSON."""
 
 import argparse
 import json
@@ -58,7 +58,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the explanations. Wrong input gives one line and exit code 2."""
+    """Print the explanations. If the input cannot be used, print one line and return 2."""
     try:
         own, given = _own(args.rules), _given(args)
         reports = [_report(given, text, name, own) for name, text in _texts(args, given)]
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def explain(pieces: saved.Saved, own: Index | None = None) -> dict[str, Any]:
-    """The explanation as plain data."""
+    """The explanation of one failure as plain data. `own` contains the rules of the user."""
     evidence = saved.evidence(replace(pieces, dialect=pieces.dialect or _dialect(pieces)))
     if evidence is None:
         return {"class": "healthy", "reason": None, "evidence": {}, "matches": []}
@@ -94,7 +94,10 @@ def explain(pieces: saved.Saved, own: Index | None = None) -> dict[str, Any]:
 
 
 def _dialect(pieces: saved.Saved) -> str:
-    """The dialect if no provider is named: from the shape of the body, else that of unknown servers."""
+    """The dialect when no provider is given.
+
+    The body's shape shows it; otherwise it is the dialect of unknown servers (`openai`).
+    """
     told = results.read(parsed(pieces.body)) if pieces.body is not None else None
     return told.dialect if told else "openai" if pieces.body or pieces.codes or pieces.message else ""
 
@@ -136,7 +139,7 @@ def _suggestion(evidence: Evidence, verdict: Classification) -> dict[str, Any]:
 
 
 def _facts(evidence: Evidence) -> dict[str, Any]:
-    """The fields with a value; sets become lists."""
+    """The fields of the evidence that have a value. Sets become lists, as JSON has no sets."""
     found = {k: sorted(v) if isinstance(v, frozenset) else v for k, v in asdict(evidence).items()}
     return {k: v for k, v in found.items() if v not in (None, "", (), [], False)}
 
@@ -151,7 +154,7 @@ def _own(path: str | None) -> Index | None:
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
-    """The fields of a `Saved` that the arguments give."""
+    """The fields of a `Saved` that are given as arguments."""
     provider = provider_name(args.provider)
     fields: dict[str, Any] = {
         "status": args.status,
@@ -168,7 +171,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _texts(args: argparse.Namespace, given: dict[str, Any]) -> list[tuple[str, str]]:
-    """All given failures with their sources. Only the arguments' own failure has an empty text."""
+    """Pairs of source and text. The text is empty if the failure is described only by arguments."""
     files = [*args.file, *args.body]
     enough = bool(given.keys() & _FACTS)
     if not files and input_text.stdin_has_input(enough):
@@ -193,7 +196,7 @@ _FACTS = frozenset(("status", "exceptions", "message", "codes", "finish_reason")
 
 
 def _report(given: dict[str, Any], text: str, source: str, own: Index | None) -> dict[str, Any]:
-    """One explanation, with what was read and what was ignored."""
+    """The explanation of one text, with what was read in the text and what was ignored."""
     try:
         found = pasted.read(text) if text else pasted.Found()
     except ValueError as error:

@@ -1,6 +1,6 @@
 """Reads a saved failure: a body, a printed Python value, the text of an exception, a log line, or a traceback.
 
-The result has the fields of a `Saved`, and the names of the parts that were ignored.
+The result contains the fields of an `llm_errors.extract.saved.Saved`, and says which parts of the text were ignored.
 """
 
 import json
@@ -15,9 +15,9 @@ from llm_errors.extract import saved
 from llm_errors.tools.explain import python_text, tracebacks
 
 _SEARCHED = 100_000
-"""The number of characters of a log that are searched for an object."""
+"""How many characters of a text are searched for a JSON or Python object."""
 _OBJECTS = 8
-"""The number of brackets that are tried as the beginning of an object. An attempt may read to the end of the text."""
+"""How many opening brackets are tried as the beginning of an object. Each attempt may read to the end of the text."""
 _PHRASES = "|".join(re.escape(s.phrase) for s in HTTPStatus if s.value >= 400)
 _STATUSES = tuple(
     re.compile(pattern, flags)
@@ -32,7 +32,7 @@ _STATUSES = tuple(
         (rf"\b(\d{{3}}) (?:{_PHRASES})\b", re.I),
     )
 )
-"""The spellings of a response status in libraries, servers and logs."""
+"""Patterns of how libraries, servers and logs write the HTTP status of a response."""
 _CODES = tuple(
     map(
         re.compile,
@@ -43,23 +43,23 @@ _CODES = tuple(
     )
 )
 _CUT_CODES = re.compile(r"""['"](?:code|reason|type|status)['"]\s*:\s*['"]([\w.-]{2,64})['"]""")
-"""Codes in an object that the log has truncated."""
+"""Finds error codes in an object that a log has truncated, so that it cannot be parsed."""
 _MESSAGE = re.compile(r"\bError code: \d{3} - (?!\s*[{\[<])(.+)")
-"""From version 3 on, the OpenAI SDK prints the provider's message instead of the body."""
+"""Finds the provider's message, which the OpenAI SDK prints instead of the body from version 3 on."""
 _RETRY_AFTER = re.compile(r"""retry-after(-ms)?["']?\s*[:=]\s*["']?(\d+(?:\.\d+)?)\b""", re.I)
 _EXCEPTION = re.compile(
     r"(?<![\w./])((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout|Fault|Refused|Reset))(?=[:(]|\s*$)"
 )
 PLAIN = ("plain text, without a status, code, body or exception",)
-"""The description of a text in which nothing was recognised. It may be a whole answer."""
+"""`Found.read` of a text in which nothing was recognised. Such a text may be a whole answer."""
 _UNQUALIFIED = re.compile(
     r"API(?:Status|Connection|Timeout|ResponseValidation)?Error|(?:RateLimit|Authentication|BadRequest|NotFound|Conflict"
     r"|PermissionDenied|UnprocessableEntity|InternalServer|LengthFinishReason|ContentFilterFinishReason)Error"
 )
-"""Exceptions that the OpenAI SDK and other Stainless SDKs have in common. `repr` prints them without their package."""
+"""Exceptions of the OpenAI SDK and of other SDKs that Stainless generates. Their `repr` does not show the package."""
 _TEXTS = ("exc_info", "exc_text", "exception.stacktrace", "traceback", "stack_trace", "stacktrace", "stack", "exception",
           "exception.message", "error", "message", "msg", "event", "body")  # fmt: skip
-"""Fields of JSON logs that contain a text, most specific first."""
+"""Fields of JSON log records that may contain the text of a failure. The most specific field comes first."""
 _LOG_MARKS = frozenset(("level", "levelname", "severity", "severity_text", "logger", "timestamp", "@timestamp", "time",
                         "asctime", "ts", "exception.type", "exc_info"))  # fmt: skip
 _DESCRIBED = frozenset(("exceptions", "exception", "status", "status_code", "headers", "body", "message"))
@@ -67,7 +67,10 @@ _DESCRIBED = frozenset(("exceptions", "exception", "status", "status_code", "hea
 
 @dataclass(frozen=True)
 class Found:
-    """The fields of a `Saved`, their description, and the parts that were ignored."""
+    """What was found in a text.
+
+    `pieces` are the fields of a `Saved`, `read` describes what was read, and `ignored` describes what was not used.
+    """
 
     pieces: dict[str, Any] = field(default_factory=dict)
     read: tuple[str, ...] = ()
@@ -75,7 +78,7 @@ class Found:
 
 
 def documents(text: str) -> list[str]:
-    """The whole text; or each line, if every line is a JSON object."""
+    """The parts of a text that each describe one failure: its lines if every line is a JSON object, else the whole text."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith("{") and isinstance(_json(line), dict) for line in lines):
         return lines
@@ -83,7 +86,7 @@ def documents(text: str) -> list[str]:
 
 
 def read(text: str) -> Found:
-    """Read everything that a text contains about a failure. Raises ValueError if it is JSON that is nested too deeply."""
+    """Read what a text says about a failure. Raises ValueError if the text is JSON that is nested too deeply."""
     value = _json(text)
     if value is not None and not isinstance(value, str):
         return _of_value(value, "JSON")
@@ -103,7 +106,7 @@ def read(text: str) -> Found:
 
 
 def _json(text: str) -> Any:
-    """The JSON value, or None."""
+    """The JSON value of a text, or None if the text is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -139,7 +142,7 @@ def _described(value: dict[str, Any], what: str) -> Found:
 
 
 def _of_log_record(record: dict[str, Any]) -> Found:
-    """A line of a JSON log. An error object in it is the body; otherwise its texts are read."""
+    """Read a JSON log record. If it contains an error object, that object is the body. Otherwise its text fields are read."""
     for name in ("body", "error", "response"):
         if isinstance(record.get(name), dict):
             found = Found({"body": record if name == "error" else record[name]}, ("a log record with a body",))
@@ -175,7 +178,7 @@ def _of_traceback(text: str) -> Found:
 
 
 def _of_chain(links: list[tracebacks.Link], kind: str) -> Found:
-    """The parts of the outermost exception with a status, a code or a body, and the whole chain."""
+    """The names and texts of the whole chain, with the status, code or body of the outermost exception that shows one."""
     telling = next((found for link in links if (found := _facts(link.text)).pieces.keys() - {"headers"}), Found())
     pieces = {
         **telling.pieces,
@@ -191,7 +194,7 @@ def _of_chain(links: list[tracebacks.Link], kind: str) -> Found:
 
 
 def _errno(text: str) -> str:
-    """The exception of the operating system, if the HTTP library shows only its text."""
+    """The name of the operating system's or TLS exception, if an HTTP library shows only the text of that exception."""
     number = re.search(r"\[Errno (-?\d+)\]", text)
     if number:
         value = int(number[1])
@@ -200,7 +203,10 @@ def _errno(text: str) -> str:
 
 
 def _of_text(text: str) -> Found:
-    """A log or the text of an exception: the last line with information, else the whole text as an answer."""
+    """Read a log or the text of an exception. The last line with information decides.
+
+    If no line has any, the whole text is taken as an answer.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
         found = _of_line(line)
@@ -208,7 +214,7 @@ def _of_text(text: str) -> Found:
             more = len(lines) - 1
             left = (f"{more} other line{'s' if more > 1 else ''}",) if more and not _is_page(text) else ()
             return replace(found, ignored=(*found.ignored, *left))
-    whole = _facts(text)  # an object that is printed on several lines
+    whole = _facts(text)  # an object may be printed on several lines
     if whole.pieces.keys() - {"headers"}:
         return whole
     if _is_page(text):
@@ -237,7 +243,7 @@ def _qualified(name: str) -> str:
 
 
 def _facts(text: str) -> Found:
-    """Status, codes, wait and error object in a text."""
+    """Find the status, the codes, the wait and the error object in a text."""
     pieces: dict[str, Any] = {}
     read: list[str] = []
     ignored: list[str] = []
@@ -267,7 +273,7 @@ def _facts(text: str) -> Found:
 
 
 def _objects(text: str) -> Iterator[Any]:
-    """The JSON or Python objects in a text that contain information."""
+    """Yields the JSON and Python objects in a text that are not empty."""
     decoder, searched = json.JSONDecoder(), text[:_SEARCHED]
     for start in (m.start() for m in islice(re.finditer(r"\[\{|\{", searched), _OBJECTS)):
         try:
@@ -279,7 +285,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def _printed(text: str, start: int) -> Any:
-    """The Python value between a bracket and its counterpart; None if there is none."""
+    """The Python value from the bracket at `start` to the matching bracket, or None if that is no Python value."""
     depth = 0
     for part in re.finditer(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[{}\[\]]""", text[start:]):
         depth += (part[0] in "{[") - (part[0] in "}]")

@@ -1,6 +1,6 @@
-"""Parses printed Python values with `ast` into plain data: dicts, SDK models (`ChatCompletion(id=...)`) and exceptions.
+"""Parses printed Python values into plain data: dicts, SDK models such as `ChatCompletion(id=...)`, and exceptions.
 
-Nothing is evaluated. Names, calls and attributes are converted to data.
+The text is parsed with `ast` and never evaluated: a call becomes its arguments, and a name becomes a text.
 """
 
 import ast
@@ -18,11 +18,11 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 class Raised(dict[str, Any]):
-    """A printed exception such as `RateLimitError('...')`: its `name` and `text`."""
+    """A printed exception such as `RateLimitError('...')`. The keys are `name` and `text`."""
 
 
 def read(text: str) -> Any:
-    """The printed value. Raises ValueError if the text is not one."""
+    """The value that a text prints. Raises ValueError if the text is not a printed Python value."""
     plain = _STRING_OR_TAG.sub(_plain, text).strip()
     try:
         return _value(ast.parse(plain, mode="eval").body)
@@ -37,12 +37,12 @@ def read(text: str) -> Any:
 
 
 def _plain(found: re.Match[str]) -> str:
-    """The value of an enumeration member; None for any other `<...>`, which shows no value."""
+    """What replaces a match: a string stays, `<Enum.MEMBER: value>` becomes its value, and any other `<...>` becomes None."""
     return found["string"] or found["value"] or "None"
 
 
 def _with_commas(text: str) -> str:
-    """The fields of a printed model, written as the arguments of a call."""
+    """The fields of a printed model (`a=1 b=2`), rewritten as arguments of a call (`a=1, b=2`)."""
     depth, parts = 0, list[str]()
     tokens = [t for t in tokenize.generate_tokens(io.StringIO(f"({text})").readline) if t.string.strip()]
     for token, following in pairwise(tokens[1:]):
@@ -70,7 +70,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _call(node: ast.Call) -> Any:
-    """A model as its fields, an exception as its name and text, a date or similar value as None."""
+    """Converts a printed call: a model becomes its fields, an exception its name and text, and any other call None."""
     if node.keywords:
         return {k.arg: _value(k.value) for k in node.keywords if k.arg is not None}
     first = node.args[0] if node.args else None

@@ -1,11 +1,11 @@
-"""Parses printed Python tracebacks: the chain of exceptions with their texts, the raised one first."""
+"""Parses printed Python tracebacks into chains of exceptions with their texts. A chain begins with the raised exception."""
 
 import re
 from dataclasses import dataclass
 
 HEAD = "Traceback (most recent call last):"
 _GUTTER = re.compile(r"^ *(?:\+[-+]*-(?: \d+ -+)?|[|+] ?)", re.MULTILINE)
-"""The frame that Python draws before the lines of an exception group."""
+"""The lines and bars that Python prints before each line of an exception group."""
 _LINKED = re.compile(
     r"\n\s*(?:The above exception was the direct cause of the following exception"
     r"|During handling of the above exception, another exception occurred):\s*\n"
@@ -18,12 +18,12 @@ class Link:
     """One exception of a chain."""
 
     name: str
-    """`module.Class`, or a built-in class."""
+    """`module.Class`, or the name alone for a built-in class."""
     text: str
 
 
 def read(text: str) -> tuple[list[Link], int]:
-    """The last chain in the text, the raised exception first, and the number of earlier chains."""
+    """Returns the last chain in the text, beginning with the raised exception, and the number of earlier chains."""
     group = f"Exception Group {HEAD}" in text
     plain = _GUTTER.sub("", text) if group else text
     chains: list[list[Link]] = []
@@ -36,13 +36,13 @@ def read(text: str) -> tuple[list[Link], int]:
                 chains[-1].insert(0, link)
             else:
                 chains.append([link])
-    if group and len(chains) > 1:  # a group is classified by its first member
+    if group and len(chains) > 1:  # the first member decides the class of a group
         return [*chains[0], *chains[1]], len(chains) - 2
     return (chains[-1], len(chains) - 1) if chains else ([], 0)
 
 
 def _link(part: str) -> Link | None:
-    """The exception line after the frames, with the lines of its text up to an empty line."""
+    """Reads the line with the exception, which follows the stack frames. Its text may continue up to an empty line."""
     lines = part.split("\n")[1:]
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     for number, line in enumerate(lines):

@@ -1,1 +1,1 @@
-"""The weekly review of UNKNOWN: recurring failures by fingerprint, each with a rule to complete."""
+"""Implements `llm-errors review`, which lists recurring UNKNOWN failures and suggests a rule for each."""

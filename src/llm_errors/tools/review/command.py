@@ -1,5 +1,6 @@
-"""`llm-errors review`: the number of UNKNOWN failures, from Prometheus, and their details, from a store of spans or
-logs.
+"""Runs `llm-errors review`: lists UNKNOWN failures and suggests rules.
+
+The numbers of failures come from Prometheus, and their details from a store of spans or logs.
 """
 
 import argparse
@@ -45,7 +46,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the review. If a source cannot be read, print one line; the exit code is 2."""
+    """Print the review and return 0. If an argument is wrong or a source cannot be read, print one line and return 2."""
     if not (args.prometheus or args.tempo or args.loki or args.otlp_file):
         print("llm-errors review: give --prometheus, --tempo, --loki or --otlp-file", file=sys.stderr)
         return 2
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def review(args: argparse.Namespace, now: float) -> dict[str, Any]:
-    """Totals per service, provider, model and reason, and the groups by fingerprint."""
+    """The review as plain data: totals per service, provider, model and reason, and groups by fingerprint."""
     since = now - args.days * 86400
     totals = _totals(args) if args.prometheus else []
     groups = occurrences.groups(_details(args, since, now))
@@ -73,7 +74,7 @@ def _totals(args: argparse.Namespace) -> list[dict[str, Any]]:
     labels = [semconv.prometheus_label(n) for n in _LABELS]
     selector = f'{semconv.ERRORS}{{{semconv.prometheus_label(semconv.ERROR_CLASS)}="UNKNOWN"}}'
     window = f"{round(args.days * 86400)}s"
-    # A series that was created within the window began at zero, so its maximum counts. `increase` misses its first value.
+    # `increase` misses the first value of a series. If the series began within the window, its maximum is the right number.
     expression = (
         f"sum by ({', '.join(labels)}) ((max_over_time({selector}[{window}]) unless {selector} offset {window})"
         f" or increase({selector}[{window}]))"
@@ -116,7 +117,7 @@ def _ask(args: argparse.Namespace, source: str, path: str, parameters: dict[str,
 
 
 def _result(answer: dict[str, Any], url: str, name: str, kind: str) -> list[Any]:
-    """The result of a successful query of Prometheus or Loki."""
+    """The result of a query of Prometheus or Loki. Raises `SourceError` if the query failed or the answer has another form."""
     data = answer.get("data")
     if answer.get("status") == "error":
         raise SourceError(f"cannot query {url}: {answer.get('error') or 'the query failed'}")
@@ -174,7 +175,7 @@ _GROUP = (
 
 
 def _table(columns: tuple[str, ...], rows: list[dict[str, Any]]) -> str:
-    """Columns as wide as their longest value, without empty ones."""
+    """A table as text. Columns without any value are left out."""
     kept = [c for c in columns if any(str(row[c]) for row in rows)]
     cells = [[c.replace("_", " ") for c in kept], *([str(row[c]) for c in kept] for row in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(kept))]

@@ -1,4 +1,4 @@
-"""UNKNOWN failures from spans and log records, and their groups by fingerprint. No network access."""
+"""Reads UNKNOWN failures from spans and log records and groups them by fingerprint. It makes no network connection."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,31 +12,31 @@ from llm_errors.tools import rule_template
 
 @dataclass(frozen=True)
 class Occurrence:
-    """One failure. `at` is in seconds since the epoch."""
+    """One UNKNOWN failure. `at` is the time in seconds since the epoch."""
 
     at: float
     trace_id: str
     span_id: str
     attributes: Mapping[str, Any]
     service: str = ""
-    """The name as Prometheus' `job`: `namespace/name`, or the name alone."""
+    """The service as in Prometheus' label `job`: `namespace/name`, or the name alone."""
 
     def get(self, name: str) -> str:
-        """An attribute as text."""
+        """An attribute as text. Of a list, the first value counts. The text is empty without the attribute."""
         value = self.attributes.get(name)
         return str(value[0] if isinstance(value, list) and value else value or "")
 
 
 _FACTS = {"empty_response": "empty", "unexpected_body": "unexpected_body"}
-"""UNKNOWN reasons that a fact about the content explains.
+"""Reason of an UNKNOWN failure -> the fact about the content that explains it.
 
-The finish reason, which is that of a healthy answer, does not.
+The finish reason of such an answer is the same as that of a healthy answer, so it explains nothing.
 """
 
 
 @dataclass(frozen=True)
 class Group:
-    """All occurrences of one fingerprint."""
+    """All occurrences of one fingerprint. `example` is the newest of them."""
 
     fingerprint: str
     count: int
@@ -46,7 +46,7 @@ class Group:
     services: tuple[str, ...] = ()
 
     def pattern(self) -> rule_template.Pattern:
-        """The values that they have in common."""
+        """The values for the rule template. They come from the example."""
         one, status = self.example, self.example.get(semconv.ERROR_STATUS_CODE)
         finish = one.get(semconv.RESPONSE_FINISH_REASONS)
         code = one.get(semconv.ERROR_CODE)
@@ -63,11 +63,11 @@ class Group:
             status=int(status) if status.isdecimal() else None,
             codes=(code,) if code and code != finish and not by_finish else (),
             finish=code if by_finish or (code and code == finish) else "",
-            exception=error_type if "." in error_type else "",  # for an in-band failure this is the class
+            exception=error_type if "." in error_type else "",  # for an in-band failure `error.type` is the class
         )
 
     def report(self) -> dict[str, Any]:
-        """Plain data for JSON and for the table."""
+        """The group as plain data, for JSON and for the table."""
         one, pattern = self.example, self.pattern()
         return {
             "fingerprint": self.fingerprint,
@@ -97,7 +97,7 @@ def groups(occurrences: Iterable[Occurrence]) -> list[Group]:
     """Groups by fingerprint, the most frequent first. A span and a log record of the same failure count once."""
     found: dict[str, dict[tuple[str, str, float], Occurrence]] = {}
     for one in occurrences:
-        # Without a span, only the time distinguishes two records.
+        # Two log records without a span id can only be told apart by their time.
         identity = (one.trace_id, one.span_id, 0.0 if one.span_id else one.at)
         found.setdefault(one.get(semconv.ERROR_FINGERPRINT), {}).setdefault(identity, one)
     made = [_group(fingerprint, list(ones.values())) for fingerprint, ones in found.items()]
@@ -111,13 +111,14 @@ def _group(fingerprint: str, ones: list[Occurrence]) -> Group:
 
 
 def service_of(name: str, namespace: str) -> str:
-    """The attributes from which Prometheus builds `job`."""
+    """The service as Prometheus writes it in `job`, from `service.name` and `service.namespace`."""
     return f"{namespace}/{name}" if namespace and name else name
 
 
 def from_otlp(lines: Iterable[str], since: float) -> Iterator[Occurrence]:
-    """Failures in OTLP JSON, one export per line, as the file exporter of the Collector writes it: spans and log
-    records.
+    """Yields the UNKNOWN failures since a time from the spans and log records of OTLP JSON.
+
+    Each line is one export, as the file exporter of the Collector writes it.
     """
     for line in lines:
         if line.strip():
@@ -132,7 +133,7 @@ _SIGNALS = ("resourceSpans", "resourceLogs", "resourceMetrics")
 
 
 def _records(export: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Every span and log record of one export, with its service. Raises ValueError if it is not an export."""
+    """Yields every span and log record of an export with its service. Raises ValueError if the JSON is not an export."""
     if not any(signal in export for signal in _SIGNALS):
         raise ValueError("is no OTLP export")
     for resources, scopes, records in _OTLP:
@@ -158,14 +159,14 @@ def _of_record(record: Mapping[str, Any], service: str) -> Occurrence:
 
 
 def value_of(value: Mapping[str, Any]) -> Any:
-    """The value of an OTLP JSON value object."""
+    """The Python value of an OTLP JSON value such as `{"stringValue": "..."}`."""
     if "arrayValue" in value:
         return [value_of(v) for v in value["arrayValue"].get("values", ())]
     return next(iter(value.values()), None)
 
 
 def from_tempo(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
-    """Failures in a result of Tempo's search."""
+    """Yields the failures in a result of Tempo's search."""
     for trace in answer.get("traces") or ():
         sets = trace.get("spanSets") or [trace.get("spanSet") or {}]
         for span in (s for one in sets for s in one.get("spans") or ()):
@@ -177,7 +178,7 @@ def from_tempo(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
 
 
 def from_loki(answer: Mapping[str, Any]) -> Iterator[Occurrence]:
-    """Failures in a result of a range query of Loki. There, OTLP attributes are labels with underscores."""
+    """Yields the failures in a result of a range query of Loki, which stores OTLP attributes as labels with underscores."""
     names = {semconv.prometheus_label(n): n for n in _NAMES}
     for stream in answer.get("data", {}).get("result") or ():
         labels = stream.get("stream", {})

@@ -1,4 +1,4 @@
-"""One GET request to a source, with the user's headers. An answer of another kind is an error."""
+"""Makes one GET request to a source, with the user's headers. An answer that is not a JSON object is an error."""
 
 import base64
 import json
@@ -10,11 +10,11 @@ from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
 TIMEOUT = 20.0
-"""The timeout in seconds."""
+"""The timeout of a request in seconds."""
 
 
 class SourceError(Exception):
-    """A source cannot be queried, or its answer cannot be used."""
+    """Means that a source cannot be queried, or that its answer cannot be used."""
 
 
 def header(line: str) -> tuple[str, str]:
@@ -26,8 +26,9 @@ def header(line: str) -> tuple[str, str]:
 
 
 def headers_of(source: str) -> dict[str, str]:
-    """The headers for one source from `<SOURCE>_HEADERS`: `name=value,name=value`, percent-encoded as in OTLP's
-    settings.
+    """The headers for a source, from the variable `<SOURCE>_HEADERS`.
+
+    The variable contains `name=value,name=value` with percent-encoded values, like the OTLP settings of OpenTelemetry.
     """
     variable = f"{source.upper()}_HEADERS"
     found = {}
@@ -40,13 +41,16 @@ def headers_of(source: str) -> dict[str, str]:
 
 
 def get(url: str, path: str, parameters: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    """The answer, a JSON object. A user and password in the URL become basic authentication and are never printed."""
+    """The JSON object that the source answers.
+
+    A user and password in the URL are sent as basic authentication and never printed.
+    """
     if not url.startswith(("http://", "https://")):
         raise SourceError(f"not a URL: {url} (use http://host:port)")
     shown, login = _without_login(url)
     request = Request(f"{shown.rstrip('/')}{path}?{urlencode(parameters)}")
     for name, value in {**login, **headers}.items():
-        request.add_unredirected_header(name, value)  # a redirection may lead to another host
+        request.add_unredirected_header(name, value)  # after a redirection to another host they must not be sent
     try:
         with urlopen(request, timeout=TIMEOUT) as response:
             answer = json.load(response)
