@@ -1,1 +1,1 @@
-"""`llm-errors run`: runs an application under `opentelemetry-instrument` and shows its failures, without any backend."""
+"""Implements `llm-errors run`, which runs an application and shows how its LLM calls fail. It needs no backend."""

@@ -1,8 +1,8 @@
-"""Runs the application as a child process. It gets the terminal, streams and signals of this process.
+"""Runs the application as a child process, which gets the terminal, the streams and the signals of this process.
 
-The child leads its own process group. On a terminal, the group is put in the foreground, so that Ctrl-C and Ctrl-Z reach the
-application and its children once, as without `llm-errors run`. Signals that are sent to this process are forwarded, and the
-exit code of the child is returned.
+The child leads its own process group. This group is put in the foreground of the terminal, so that Ctrl-C and Ctrl-Z reach the
+application and its children once, as without `llm-errors run`. Signals that are sent to this process are forwarded to the
+child.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ _OWN_GROUP: Final[dict[str, Any]] = (
 
 
 class Application:
-    """A running command. As a context manager, it ends the command in any case.
+    """A command that runs as a child process. When the `with` block ends, a child that still runs is killed.
 
-    `streams` are those of `subprocess.Popen`; the default is to inherit them. With `aside` the command gets neither the
-    terminal nor signals. Then Ctrl-C interrupts this process, which ends the command.
+    `streams` are passed to `subprocess.Popen`; by default the child inherits the standard streams. With `aside`, the child gets
+    neither the terminal nor signals: Ctrl-C interrupts this process, which then kills the child.
     """
 
     def __init__(
@@ -73,16 +73,16 @@ class Application:
 
     @property
     def stdout(self) -> "IO[str] | None":
-        """Its output, if it was requested."""
+        """The standard output of the child, if it is a pipe."""
         return self._running.stdout
 
     @property
     def stdin(self) -> "IO[str] | None":
-        """Its input, if it was requested."""
+        """The standard input of the child, if it is a pipe."""
         return self._running.stdin
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end. The result is the exit code, or the negative number of the signal that ended it."""
+        """Wait until the child ends, and return its exit code, or the negative number of the signal that ended it."""
         if not POSIX or timeout is not None:
             return self._running.wait(timeout)
         while (news := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WSTOPPED | os.WNOWAIT)) is not None:
@@ -93,11 +93,11 @@ class Application:
         return self._running.wait()
 
     def kill(self) -> None:
-        """Kill it."""
+        """Kill the child."""
         self._running.kill()
 
     def _stopped(self) -> None:
-        """Ctrl-Z: stop this process too, and continue both together."""
+        """Stop this process too after Ctrl-Z has stopped the child. When it continues, it continues the child."""
         self._terminal.take_back()
         os.kill(os.getpid(), signal.SIGSTOP)
         self._terminal.lend(self.pid)
@@ -109,7 +109,7 @@ class Application:
             return  # only the main thread can set handlers
         for name in PASSED_ON:
             number = getattr(signal, name, None)
-            # What this process ignores (because of `nohup`, or as a background job) the application ignores too.
+            # A signal that this process ignores, for example because of `nohup`, is ignored by the application too.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 self._restore.append((number, signal.signal(number, self._pass_on)))
 
@@ -127,7 +127,7 @@ class Application:
 
 
 class _Terminal:
-    """The terminal, if this process is in its foreground. The application's process group gets it."""
+    """Lends the terminal to the process group of the application. It does nothing if this process is not in the foreground."""
 
     def __init__(self, wanted: bool) -> None:
         self._descriptor: int | None = None
@@ -152,7 +152,7 @@ class _Terminal:
     def _set(self, group: int) -> None:
         if self._descriptor is None:
             return
-        # A background process that sets the foreground group is stopped by SIGTTOU, unless it ignores that signal.
+        # SIGTTOU stops a background process that sets the foreground group, unless the process ignores this signal.
         before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         try:
             with contextlib.suppress(OSError):
@@ -162,18 +162,18 @@ class _Terminal:
 
 
 def end_like(code: int) -> int:
-    """Return the exit code of the application. If a signal ended the application, the same signal ends this process.
+    """Return the exit code of the application. If a signal ended the application, end this process by the same signal.
 
-    Shells, supervisors and CI then see the same end as without `llm-errors run`.
+    So shells, supervisors and CI see the same exit status as without `llm-errors run`.
     """
     if code >= 0 or not POSIX:
         return code
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the application has written its core already
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the application has already written a core file
     number = signal.Signals(-code)
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)
-    return 128 - code  # this signal does not end a process
+    return 128 - code  # reached only if this signal does not end a process

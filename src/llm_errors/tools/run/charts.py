@@ -1,4 +1,4 @@
-"""Charts over time as SVG, without scripts."""
+"""Draws charts over time as SVG, without scripts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,15 +12,18 @@ _STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
 """Possible widths of a bucket in seconds."""
 WIDTH: Final = 960
 LEFT, RIGHT = 118, 12
-"""The margins for labels, left and right."""
+"""The left and right margins of a chart, where labels have room."""
 _PLOT = WIDTH - LEFT - RIGHT
 _COLUMNS, _STRIP, _AXIS = 150, 30, 26
-"""Heights: of the columns, of one strip, and of the time labels."""
+"""The heights of the columns, of one strip, and of the time labels."""
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """Counts per bucket: `start` and `step` in seconds since the epoch, one counter per bucket."""
+    """Counts of calls by bucket. A bucket is a period of `step` seconds.
+
+    The first bucket begins `start` seconds after the epoch. `counts` has one counter for each bucket.
+    """
 
     start: int
     step: int
@@ -33,7 +36,7 @@ class Buckets:
 
 
 def buckets(timeline: Mapping[int, Counter[str]]) -> Buckets:
-    """At most sixty buckets of a round width, from the first to the last second."""
+    """Divide the time from the first to the last second into buckets of a round width, at most about sixty."""
     if not timeline:
         return Buckets(0, 1, ())
     first, last = min(timeline), max(timeline)
@@ -46,7 +49,7 @@ def buckets(timeline: Mapping[int, Counter[str]]) -> Buckets:
 
 
 def columns(data: Buckets, layers: Mapping[str, Sequence[str]]) -> str:
-    """Stacked columns of all calls. `layers` maps a CSS class to the keys that it adds up, from bottom to top."""
+    """Draw all calls as stacked columns. `layers`, from bottom to top: CSS class -> the keys of the counts that it adds up."""
     sums = [{layer: sum(c[key] for key in keys) for layer, keys in layers.items()} for c in data.counts]
     top = ceiling(max((sum(found.values()) for found in sums), default=0))
     body = [*_grid(top), *_time_labels(data, 10 + _COLUMNS)]
@@ -63,7 +66,7 @@ def columns(data: Buckets, layers: Mapping[str, Sequence[str]]) -> str:
 
 
 def strips(data: Buckets, rows: Sequence[tuple[str, str]]) -> str:
-    """One strip per class (key and CSS class): small columns, each strip with its own scale."""
+    """Draw a strip of small columns for each row: a key of the counts and a CSS class. Each strip has its own scale."""
     body: list[str] = []
     for row, (key, kind) in enumerate(rows):
         base = (row + 1) * _STRIP
@@ -80,7 +83,7 @@ def strips(data: Buckets, rows: Sequence[tuple[str, str]]) -> str:
 
 
 def ceiling(most: int) -> int:
-    """The top of an axis: a round number, at least the maximum value."""
+    """The value at the top of an axis: the next round number that is not below the maximum value."""
     power = 1
     while True:
         for factor in (1, 2, 3, 4, 5, 6, 8):
@@ -90,7 +93,7 @@ def ceiling(most: int) -> int:
 
 
 def _place(data: Buckets, index: int) -> tuple[float, float]:
-    """The position and width of a bucket's column."""
+    """The horizontal position and the width of the column for a bucket."""
     slot = _PLOT / max(len(data.counts), 12)
     return LEFT + index * slot + slot * 0.1, slot * 0.8
 

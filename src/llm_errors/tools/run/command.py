@@ -1,7 +1,7 @@
-"""`llm-errors run -- COMMAND`: runs an application under `opentelemetry-instrument` and reports its LLM calls.
+"""Runs `llm-errors run -- COMMAND`: an application under `opentelemetry-instrument`, and then a report on its LLM calls.
 
-The application keeps its standard streams, its signals and its exit code. The report follows on standard error after
-the application's last line, or goes to the file in `--output`.
+The application keeps its standard streams, its signals and its exit code. The report goes to standard error after the last
+line of the application, or to the file that `--output` names.
 """
 
 import argparse
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from llm_errors.tools.run.telemetry import Telemetry
 
 FOUND, BAD_USAGE, CANNOT_RUN, NOT_FOUND = 1, 2, 126, 127
-"""Exit codes: a class of `--fail-on` occurred; wrong usage; and, as in shells, the command cannot run or is not found."""
+"""Exit codes: 1 if a class of `--fail-on` occurred, 2 for invalid arguments, and, as in shells, 126 if the command cannot
+be executed and 127 if it is not found."""
 ANY = "ANY"
 
 
@@ -66,7 +67,7 @@ def _classes(text: str) -> frozenset[str]:
 
 @dataclass
 class Run:
-    """One run of the application, for the report."""
+    """A run of the application: its command, its times in seconds since the epoch, and its exit code."""
 
     command: list[str]
     began: float
@@ -74,12 +75,12 @@ class Run:
     code: int | None = None
 
     def how_it_ended(self) -> str:
-        """Its exit code or signal, and its duration."""
+        """A phrase with the exit code or the signal of the application, and the duration of the run."""
         ended = f"ended by signal {-self.code}" if self.code is not None and self.code < 0 else f"exit code {self.code}"
         return f"{ended} after {duration(self.ended - self.began)}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data for JSON. A negative exit code is the number of the signal that ended the application."""
+        """The run as plain data. If a signal ended the application, the exit code is the negative number of the signal."""
         from llm_errors.extract.redact import redact
         from llm_errors.tools.run.summary import moment
 
@@ -92,7 +93,7 @@ class Run:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the application, report, and return its exit code."""
+    """Run the application, write the report, and return the exit code of the application."""
     command = args.command_line[1:] if args.command_line[:1] == ["--"] else args.command_line
     try:
         _check(command, [args.html, args.output])
@@ -111,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _UsageError(Exception):
-    """The reason that prevents the start of the application, in one line."""
+    """Means that the application cannot be started. The message gives the reason in one line."""
 
     def __init__(self, message: str, code: int = BAD_USAGE) -> None:
         super().__init__(message)
@@ -143,8 +144,8 @@ def instrumented(command: list[str]) -> list[str]:
 
 
 def _play(stack: ExitStack, command: list[str], watch: bool) -> "tuple[Run, Receiver]":
-    """Run the application to its end, and wait until all telemetry of its processes has arrived."""
-    # these modules need OpenTelemetry's message types, so they are imported after the check
+    """Run the application until it ends, and wait until all telemetry of its processes has arrived."""
+    # These modules need the package opentelemetry-proto. `_check` has made sure that it is installed.
     from llm_errors.tools.run.receiver import Receiver
     from llm_errors.tools.run.report import Paint, Report
     from llm_errors.tools.run.summary import summarise
@@ -190,7 +191,7 @@ def _report(done: Run, telemetry: "Telemetry", args: argparse.Namespace) -> None
 
 
 def why_nothing(processes: int, calls: int) -> list[str]:
-    """Possible reasons if no call was seen."""
+    """Lines with possible reasons why no call was seen. There are none if `calls` is above 0."""
     if calls:
         return []
     if found := hints(os.environ):
@@ -204,7 +205,7 @@ def why_nothing(processes: int, calls: int) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """A duration for people."""
+    """A duration as a text that is easy to read: in seconds, minutes or hours."""
     if seconds < 100:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

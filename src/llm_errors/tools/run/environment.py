@@ -1,6 +1,6 @@
-"""The environment of the application: its own configuration, with additional exporters for `llm-errors run`.
+"""Decides the environment variables of the application: its own configuration, and additional exporters.
 
-Standard library only, because the application's processes import this module too.
+The processes of the application import this module too, so it needs the standard library only.
 """
 
 import os
@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Final
 
 ADDRESS: Final = "_LLM_ERRORS_RUN"
-"""The variable with the host and port of the receiver.
-
-It is not a setting of the user, so its name is outside `LLM_ERRORS_*`.
-"""
+"""The variable with the host and port of the receiver. Its name begins with `_` because users do not set it."""
 PROCESS_HEADER: Final = "llm-errors-process"
 EXPORTER: Final = "llm_errors_run"
-"""The name of the exporters of `llm-errors run`, for all three signals."""
+"""The name of the exporters of `llm-errors run` in `OTEL_*_EXPORTER`. It is the same for all three signals."""
 SIGNALS: Final = ("TRACES", "METRICS", "LOGS")
 INSTALL: Final = "pip install 'llm-errors[otlp]'"
 NEEDED: Final = {
@@ -27,15 +24,15 @@ NEEDED: Final = {
     "opentelemetry.proto": "opentelemetry-proto",
     "opentelemetry.exporter.otlp.proto.common": "opentelemetry-exporter-otlp",
 }
-"""Module -> the package that contains it. All of them come with the extra `otlp`."""
+"""Module that `llm-errors run` needs -> the package that contains the module. The extra `otlp` installs all of them."""
 PROMPT: Final = {"OTEL_BSP_SCHEDULE_DELAY": "500", "OTEL_BLRP_SCHEDULE_DELAY": "500"}
-"""Spans and log records are sent after half a second unless the user set a delay, because a process may be killed."""
+"""A process may be killed, so spans and log records are sent after half a second. A delay that the user set is kept."""
 INSTRUMENTORS: Final = "opentelemetry_instrumentor"
 BOOTSTRAP: Final = str(Path(__file__).parent / "bootstrap")
 
 
 def missing_packages(needed: Mapping[str, str] = NEEDED) -> list[str]:
-    """The packages that must be installed first. If OpenTelemetry cannot find llm-errors, it is one of them."""
+    """The packages that are missing. llm-errors itself counts as missing if OpenTelemetry does not find its entry point."""
     missing = [package for module, package in needed.items() if not _is_installed(module)]
     if not instrument_script().exists():
         missing.append("opentelemetry-instrument")
@@ -52,13 +49,16 @@ def _is_installed(module: str) -> bool:
 
 
 def instrument_script() -> Path:
-    """`opentelemetry-instrument` of this Python environment, not of another one on the PATH."""
+    """The path of `opentelemetry-instrument` in this Python environment. The PATH may lead to another environment."""
     name = "opentelemetry-instrument" + (".exe" if os.name == "nt" else "")
     return Path(sysconfig.get_path("scripts")) / name
 
 
 def environment(given: Mapping[str, str], address: str) -> dict[str, str]:
-    """The environment variables of the application. Endpoints, headers, sampling and all other settings stay."""
+    """The environment variables of the application.
+
+    Exporters of `llm-errors run` are added to the exporters that the user configured. All other settings are kept.
+    """
     made = {**PROMPT, **given, ADDRESS: address}
     for signal in SIGNALS:
         made[f"OTEL_{signal}_EXPORTER"] = ",".join([*_configured(given, signal), EXPORTER])
@@ -70,8 +70,8 @@ def environment(given: Mapping[str, str], address: str) -> dict[str, str]:
 def _configured(given: Mapping[str, str], signal: str) -> list[str]:
     """The exporters that the user configured for a signal.
 
-    The default of OpenTelemetry's distribution is OTLP. Without an endpoint, every export would fail on a developer's
-    machine and print an error, so that default is left out.
+    opentelemetry-distro exports by OTLP unless an exporter is configured. This default counts only if an endpoint is set:
+    without an endpoint, every export would fail on a developer's machine and print an error.
     """
     named = given.get(f"OTEL_{signal}_EXPORTER")
     if named is not None:
@@ -82,7 +82,7 @@ def _configured(given: Mapping[str, str], signal: str) -> list[str]:
 
 
 def hints(given: Mapping[str, str]) -> list[str]:
-    """Settings that prevent the observation of calls, each with its remedy."""
+    """Sentences about settings that prevent the observation of calls. Each contains the remedy."""
     found = []
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         found.append("OTEL_SDK_DISABLED=true switches OpenTelemetry off: unset it")

@@ -1,7 +1,8 @@
-"""Exporters that the application's own processes load: they send a copy of the telemetry to `llm-errors run`.
+"""Contains the exporters that send a copy of the telemetry to `llm-errors run`. The processes of the application load them.
 
-OpenTelemetry finds them by their entry points, next to the configured exporters. They send to a loopback port only,
-without an HTTP library that could be instrumented or use a proxy. If nobody listens any more, the telemetry is dropped.
+OpenTelemetry finds these exporters by their entry points and uses them besides the configured exporters. They send to a
+loopback port, with `http.client`, because other HTTP libraries may be instrumented or use a proxy. If `llm-errors run` has
+ended, the telemetry is dropped.
 """
 
 import functools
@@ -27,13 +28,13 @@ from llm_errors import semconv
 from llm_errors.tools.run.environment import ADDRESS, PROCESS_HEADER
 
 INTERVAL = 0.5
-"""Seconds between two exports of metrics. A killed process loses at most this much of its counts."""
+"""The seconds between two exports of metrics. A killed process loses at most the counts of this time."""
 PATIENCE = 5.0
-"""Seconds after which an export is abandoned."""
+"""The timeout of an export in seconds."""
 
 
 def post(path: str, body: bytes) -> bool:
-    """Send an export. The result says whether it arrived."""
+    """Send an export to the receiver of `llm-errors run`, and return whether it arrived."""
     host, _, port = os.environ.get(ADDRESS, "").rpartition(":")
     if not host:
         return False
@@ -53,10 +54,10 @@ def _concerns_us(attributes: Any) -> bool:
 
 
 class RunSpanExporter(SpanExporter):
-    """Sends the spans of failed and of retried calls."""
+    """Sends the spans of calls that failed or were retried."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send the spans of a batch."""
+        """Send the spans of a batch that belong to failed or retried calls."""
         concerning = [span for span in spans if _concerns_us(span.attributes)]
         if concerning:
             post("/v1/traces", encode_spans(concerning).SerializeToString())
@@ -71,10 +72,10 @@ _LogResult: Any = getattr(logs_export, "LogRecordExportResult", None) or logs_ex
 
 
 class RunLogExporter(_LogExporter):  # type: ignore[misc]
-    """Sends the log records of failed calls, which have the details if there is no span."""
+    """Sends the log records of failed calls. They contain the details of a failure also if the call has no span."""
 
     def export(self, batch: Sequence[Any]) -> Any:
-        """Send the log records of a batch."""
+        """Send the log records of a batch that belong to failed calls."""
         concerning = [one for one in batch if _concerns_us(one.log_record.attributes)]
         if concerning:
             post("/v1/logs", encode_logs(concerning).SerializeToString())
@@ -89,19 +90,19 @@ class RunLogExporter(_LogExporter):  # type: ignore[misc]
 
 
 class RunMetricReader(MetricReader):
-    """Sends the counts since the last export, every half second and at the end.
+    """Sends the increase of each counter since the last export, every half second and when the process ends.
 
-    A process that is killed between two exports loses half a second of counts. A forked worker does not send its
-    parent's counts again, because the parent sends them right before the fork.
+    A process that is killed between two exports loses at most the counts of half a second. The parent sends its counts right
+    before a fork, so that a forked worker does not send them again.
     """
 
     def __init__(self) -> None:
         delta = AggregationTemporality.DELTA
         super().__init__(preferred_temporality={Counter: delta, ObservableCounter: delta, Histogram: delta})
         self._gate = threading.Lock()
-        """Held during a collection and across a fork, so that a child never inherits an unfinished collection."""
+        """Held during a collection and during a fork, so that a child process never inherits an unfinished collection."""
         self._over = threading.Event()
-        post("/v1/metrics", b"")  # an empty export tells that this process is observed
+        post("/v1/metrics", b"")  # an empty export tells the receiver that this process is observed
         self._begin()
         _before_raised_signals(self._flush)
         if hasattr(os, "register_at_fork"):
@@ -117,9 +118,7 @@ class RunMetricReader(MetricReader):
             self._flush()
 
     def _flush(self) -> None:
-        if self._gate.acquire(
-            timeout=PATIENCE
-        ):  # the lock may be held by the code that a signal handler has interrupted
+        if self._gate.acquire(timeout=PATIENCE):  # in a signal handler, the interrupted code may hold the lock
             try:
                 self.collect()
             finally:
@@ -135,12 +134,12 @@ class RunMetricReader(MetricReader):
             detach(token)
 
     def force_flush(self, timeout_millis: float = 10_000) -> bool:
-        """Send the present counts."""
+        """Send the counts since the last export."""
         self._flush()
         return True
 
     def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
-        """Send the remaining counts."""
+        """Send the last counts, once."""
         if not self._over.is_set():
             self._over.set()
             self._flush()
@@ -159,13 +158,13 @@ class RunMetricReader(MetricReader):
             return
         post("/v1/metrics", b"")
         self._begin()
-        # A child of `multiprocessing` ends without Python's exit handlers, but runs its own.
+        # A child of `multiprocessing` runs no handlers of `atexit` when it ends, but runs the finalizers of `multiprocessing`.
         if (util := sys.modules.get("multiprocessing.util")) is not None:
             util.register_after_fork(self, lambda reader: util.Finalize(reader, reader._flush, exitpriority=0))
 
 
 def _before_raised_signals(flush: Callable[[], None]) -> None:
-    """Flush before the process raises a signal. uvicorn ends by the signal that stopped it, without exit handlers."""
+    """Flush before the process sends a signal to itself. uvicorn ends itself in this way, without running exit handlers."""
     raise_signal = signal.raise_signal
 
     @functools.wraps(raise_signal)
@@ -177,6 +176,6 @@ def _before_raised_signals(flush: Callable[[], None]) -> None:
 
 
 def _of_our_scope(resource: Any) -> Any:
-    """The metrics of one resource, without those of other instrumentations."""
+    """The metrics of a resource, without the metrics of other instrumentations."""
     ours = [scope for scope in resource.scope_metrics if scope.scope.name == semconv.SCOPE]
     return type(resource)(resource=resource.resource, scope_metrics=ours, schema_url=resource.schema_url)

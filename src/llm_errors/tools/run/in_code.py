@@ -1,14 +1,14 @@
-"""Applications that set OpenTelemetry up in their own code, under `llm-errors run`.
+"""Lets `llm-errors run` observe applications that set up OpenTelemetry in their own code.
 
-`opentelemetry-instrument` sets providers first, and OpenTelemetry would refuse those of the application with a warning. Under
-`llm-errors run` they replace the first ones, as if the application had been started alone, and also report to `llm-errors run`.
+`opentelemetry-instrument` sets providers first, and OpenTelemetry then refuses the providers of the application with a warning.
+This module lets the providers of the application replace the first ones, and makes them report to `llm-errors run` too.
 
 OpenTelemetry loads this module in every process that `opentelemetry-instrument` starts, so it imports nothing at the top.
 """
 
 
 def respect() -> None:
-    """Allow providers to be set a second time, and add the exporters of `llm-errors run` to new providers."""
+    """Allow the application to set providers again, and add the exporters of `llm-errors run` to all new providers."""
     import os
 
     from llm_errors.safety import quietly
@@ -28,7 +28,7 @@ def _allow_to_set() -> None:
         ("opentelemetry._logs._internal", "_LOGGER_PROVIDER_SET_ONCE"),
     ):
         holder = import_module(module)
-        if hasattr(holder, once):  # a release without this attribute refuses the application's provider
+        if hasattr(holder, once):  # an OpenTelemetry release without this attribute refuses the application's provider
             setattr(holder, once, type(getattr(holder, once))())
 
 
@@ -58,7 +58,7 @@ def _add_exporters() -> None:
 
 
 def _allow_to_instrument() -> None:
-    """`instrument()` in the application replaces the instrumentation that `opentelemetry-instrument` applied."""
+    """Let `instrument()` in the application replace the instrumentation that `opentelemetry-instrument` applied."""
     from llm_errors.instrumentor import LLMErrorsInstrumentor
 
     instrument = LLMErrorsInstrumentor.instrument

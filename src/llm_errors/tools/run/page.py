@@ -1,4 +1,4 @@
-"""The report as one self-contained HTML page, without scripts, fonts or images from elsewhere."""
+"""Writes the report as one HTML page, which needs no scripts, fonts or images from elsewhere."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -20,11 +20,11 @@ _LAYERS: Final = {
     "cancelled": (CANCELLED,),
     **{view.value: tuple(c.value for c, rule in HANDLING.items() if rule.view is view) for view in View},
 }
-"""The layers of the columns, and the keys that each adds up."""
+"""Layer of a column -> the outcomes and classes that it adds up."""
 
 
 def page(summary: Summary, telemetry: Telemetry, run: dict[str, Any]) -> str:
-    """The whole page. `run` is the result of `Run.as_json`."""
+    """The page as HTML. `run` is the result of `Run.as_json`."""
     parts = (
         _header(summary, run),
         _tiles(summary),
@@ -163,7 +163,7 @@ def _retries(summary: Summary) -> str:
     attempts = ", ".join(f"{name} {count}" for name, count in summary.retries.most_common())
     said = f"Hidden by the SDKs' own retries: {sum(summary.retries.values())} failed attempts ({attempts})."
     helped = ""
-    if summary.rescued + summary.failed_anyway:  # known only from spans
+    if summary.rescued + summary.failed_anyway:  # only spans show these numbers
         helped = f"Retries rescued {summary.rescued} calls; {summary.failed_anyway} failed anyway, just later."
     return f'<p class="note">{said} {helped}</p>'
 

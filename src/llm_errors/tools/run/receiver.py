@@ -1,4 +1,4 @@
-"""The embedded OTLP/HTTP receiver: accepts exports on a loopback port and passes them to `Telemetry`."""
+"""Receives OTLP/HTTP exports on a loopback port and passes them to `Telemetry`."""
 
 import contextlib
 import socketserver
@@ -11,36 +11,36 @@ from llm_errors.tools.run.environment import PROCESS_HEADER
 from llm_errors.tools.run.telemetry import Telemetry
 
 PATIENCE = 5.0
-"""Seconds to wait for running exports after the application has ended."""
+"""How many seconds to wait for unfinished exports after the application has ended."""
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """One thread per connection. No thread outlives the command."""
+    """Serves each connection in its own daemon thread, so that no thread keeps the command from ending."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A process that is killed while it sends is not an error of the receiver."""
+        """Print nothing, because such errors come from processes that were killed while they were sending."""
 
 
 class Receiver:
-    """The receiver with the telemetry that has arrived. Use it as a context manager; `listen` starts to accept exports.
+    """Receives exports and adds them to `telemetry`. Use it as a context manager, and call `listen` to accept exports.
 
-    The port is open from the start. Exports that arrive before `listen` wait, so that the application can be started
-    while this process still has a single thread.
+    The port is open before `listen` is called, and exports wait until then. So the application can be started while this
+    process still has a single thread.
     """
 
     def __init__(self) -> None:
         self.telemetry = Telemetry()
         self._changed = self.lock = threading.Condition()
-        """Held while telemetry is added. Hold it to read a consistent state."""
+        """The lock under which telemetry is added. Whoever reads `telemetry` meanwhile must hold it."""
         self._busy = 0
         self._server = _Server(("127.0.0.1", 0), self._handler())
         self._port = int(self._server.server_address[1])
         self.address = f"127.0.0.1:{self._port}"
-        """Host and port."""
+        """The host and port at which exports arrive."""
 
     def __enter__(self) -> "Receiver":
         return self
@@ -58,10 +58,10 @@ class Receiver:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True, name="receiver").start()
 
     def settle(self) -> None:
-        """Wait until all exports that were sent before have been read, also those of processes that have ended."""
+        """Wait until all exports that were sent before this call have been read, also exports of processes that have ended."""
         with contextlib.suppress(
             OSError
-        ):  # connections are accepted in order, so all earlier ones were accepted before this one
+        ):  # connections are accepted in order: when this one is answered, all earlier ones were accepted
             barrier = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
             barrier.request("POST", "/", b"")
             barrier.getresponse().read()
@@ -69,7 +69,7 @@ class Receiver:
         self.wait_for(lambda: self._busy == 0)
 
     def wait_for(self, condition: Any, patience: float = PATIENCE) -> bool:
-        """Wait until a condition on the telemetry holds. The result says whether it does."""
+        """Wait until a condition on the telemetry is true, at most `patience` seconds, and return whether it is true."""
         with self._changed:
             return bool(self._changed.wait_for(condition, patience))
 
@@ -77,17 +77,17 @@ class Receiver:
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
-            """Answers every export with an empty message: everything was accepted."""
+            """Answers every export with an empty message, which means that everything was accepted."""
 
             timeout = 30
 
             def setup(self) -> None:
-                """Count the connection."""
+                """Count the open connection."""
                 receiver._count(+1)
                 super().setup()
 
             def finish(self) -> None:
-                """Uncount the connection."""
+                """Count the connection as closed."""
                 try:
                     super().finish()
                 finally:
@@ -97,7 +97,7 @@ class Receiver:
                 """Read one export."""
                 size = int(self.headers.get("content-length") or 0)
                 body = self.rfile.read(size)
-                if len(body) == size:  # otherwise the sender was killed meanwhile
+                if len(body) == size:  # a shorter body means that the sender was killed
                     receiver._take(self.path, body, self.headers.get(PROCESS_HEADER))
                 self.send_response(200)
                 self.send_header("content-length", "0")

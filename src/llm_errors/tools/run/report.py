@@ -1,4 +1,4 @@
-"""The report as text for a terminal of 80 columns."""
+"""Writes the report as text for a terminal of 80 columns."""
 
 import textwrap
 from collections.abc import Iterator
@@ -16,38 +16,38 @@ VIEWS: Final = {
     View.POLICY: ("POLICY", "refused or truncated answers; blocks don't count against availability", "35"),
     View.REVIEW: ("REVIEW", "not classified yet; add a rule for recurring patterns", "36"),
 }
-"""View -> its title, its subject, and the colour of its classes."""
+"""View -> the title of its section, the sentence beside the title, and the terminal colour of its classes."""
 _REASONS_AT = 59
-"""The column in which reasons begin. Reasons that do not fit there get their own lines."""
+"""The column in which the reasons of a class begin. Reasons that do not fit into the line follow on their own lines."""
 _AVAILABILITY = "availability = share of calls, excluding blocked ones, with no reliability failure"
 
 
 class Paint:
-    """Bold and colour, if the terminal supports them."""
+    """Writes text in bold or in colour if `wanted`, else unchanged."""
 
     def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
 
     def __call__(self, text: str, code: str) -> str:
-        """The text in a colour or style."""
+        """The text in the style of an ANSI code: 1 is bold, 2 is dim, 31 to 36 are colours."""
         return f"\x1b[{code}m{text}\x1b[0m" if self._wanted else text
 
 
 def heading(paint: Paint, title: str, about: str) -> Iterator[str]:
-    """The heading of a section."""
+    """Yields the lines of a section's heading."""
     yield ""
     yield paint(title, "1") + f"  {about}"
     yield "-" * WIDTH
 
 
 class Report:
-    """Wraps lines at 80 columns."""
+    """Yields the lines of the report, wrapped at 80 columns."""
 
     def __init__(self, summary: Summary, paint: Paint) -> None:
         self._summary, self._paint = summary, paint
 
     def lines(self) -> Iterator[str]:
-        """The whole report."""
+        """Yields the lines of the whole report."""
         yield from self._headline()
         if not self._summary.calls:
             return
@@ -61,7 +61,7 @@ class Report:
             yield from self._rules()
 
     def table(self) -> Iterator[str]:
-        """A short form without sections: one line per class, for a live view."""
+        """Yields a short report for the live view: a line for each class, without sections."""
         yield from self._headline()
         if self._summary.classes:
             yield self._class_head()
@@ -107,7 +107,7 @@ class Report:
             yield from textwrap.wrap(told, WIDTH, initial_indent=" " * 17, subsequent_indent=" " * 17)
 
     def _models(self) -> Iterator[str]:
-        """Availability, which leaves blocked calls out, beside the share of all calls that succeeded."""
+        """Yields a table of models. Availability leaves blocked calls out, while `succeeded` is the share of all calls."""
         yield ""
         yield self._paint(f"  {'model':<30}{'calls':>6}{'availability':>14}{'succeeded':>12}{'rate limited':>15}", "2")
         rows = self._summary.models
@@ -122,7 +122,7 @@ class Report:
         return f"  {clip(name, 29):<30}{row.calls:>6}{percent(row.availability):>14}{percent(row.success):>12}{limited:>15}"
 
     def _retries(self) -> Iterator[str]:
-        """Attempts that the SDKs' own retries hid, and their success."""
+        """Yields how many failed attempts the SDKs' own retries hid, and how many calls the retries rescued."""
         s = self._summary
         attempts = ", ".join(f"{name} {count}" for name, count in s.retries.most_common())
         note = f"hidden by the SDKs' own retries: {sum(s.retries.values())} failed attempts ({attempts})"
@@ -163,7 +163,7 @@ _WHAT = ("provider", "model", "reason", "exception", "status", "code")
 
 
 def _toml(line: str) -> Iterator[str]:
-    """A line of TOML. Its comment gets its own lines if both do not fit."""
+    """Yields a line of TOML. If the line is too long, its comment is moved to lines above it."""
     text, mark, comment = line.partition("  # ")
     if mark and len(line) + 2 > WIDTH:
         yield from textwrap.wrap(comment, WIDTH, initial_indent="  # ", subsequent_indent="  # ")
@@ -172,7 +172,7 @@ def _toml(line: str) -> Iterator[str]:
 
 
 def provider_said(failure: Failure) -> str:
-    """Status, code and message of a failure, if it has them, in one printable line."""
+    """The status, the code and the message that a failure has, in one printable line."""
     facts = [failure.attributes.get(name) for name in (semconv.ERROR_STATUS_CODE, semconv.ERROR_CODE)]
     code = " ".join(str(fact) for fact in facts if fact)
     message = str(failure.attributes.get(semconv.ERROR_MESSAGE) or "")
@@ -181,12 +181,12 @@ def provider_said(failure: Failure) -> str:
 
 
 def clip(text: str, width: int) -> str:
-    """The text, truncated to a width."""
+    """The text, truncated to a number of characters."""
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def percent(share: float | None) -> str:
-    """A percentage with one digit; a dash if there are no calls."""
+    """A share as a percentage with one decimal, or a dash if there is none because there are no calls."""
     return "-" if share is None else f"{100 * share:.1f} %"
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a report, computed from the telemetry that has arrived."""
+"""Computes the numbers of a report from the telemetry that has arrived."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,18 +14,18 @@ from llm_errors.tools.run.telemetry import Failure, Telemetry
 
 @dataclass(frozen=True)
 class ClassRow:
-    """The failures of one class: their number, their reasons, and who is notified."""
+    """The failures of one class by reason. `rule` says who is notified."""
 
     rule: HandlingRule
     reasons: Counter[str]
     calls: int
-    """All calls of the report, of which `count` is a share."""
+    """The number of all calls of the report. The share of the class is `count / calls`."""
     in_band: Counter[str] = field(default_factory=Counter)
-    """The reasons of failures that arrived inside a successful response."""
+    """Reason -> the number of failures that arrived inside a successful response."""
 
     @property
     def told(self) -> list[str]:
-        """Each reason with its number, the most frequent first, and with its channel if that is `in_band`."""
+        """A text for each reason, the most frequent first: the reason, its number, and how many of them were `in_band`."""
         return [f"{reason} {count}{self._channel(reason, count)}" for reason, count in self.reasons.most_common()]
 
     def _channel(self, reason: str, count: int) -> str:
@@ -36,7 +36,7 @@ class ClassRow:
 
     @property
     def error_class(self) -> ErrorClass:
-        """The class."""
+        """The class of these failures."""
         return self.rule.error_class
 
     @property
@@ -48,7 +48,7 @@ class ClassRow:
     def severity(self) -> str:
         """`page`, `ticket` or `info`.
 
-        An exhausted budget of the account pages. An exhausted limit of the application itself opens a ticket.
+        CALL_BUDGET is a page if the budget of the account is exhausted, and a ticket if only a limit of the application is.
         """
         if self.error_class is ErrorClass.CALL_BUDGET and not set(self.reasons) & set(ACCOUNT_BUDGET_REASONS):
             return "ticket"
@@ -57,7 +57,7 @@ class ClassRow:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One model's calls, or all of them."""
+    """The calls of one model, or of all models together."""
 
     provider: str
     model: str
@@ -66,25 +66,25 @@ class ModelRow:
 
     @property
     def calls(self) -> int:
-        """Calls that ended with an answer or a failure."""
+        """The number of calls that ended with an answer or a failure, not including cancelled calls."""
         return self.ok + sum(self.failed.values())
 
     @property
     def availability(self) -> float | None:
-        """1 - bad / valid, or None without valid calls.
+        """1 - bad / valid, or None if there are no valid calls.
 
-        Bad calls consume the error budget; valid are all calls except blocked ones.
+        Bad calls are calls that consume the error budget. Valid calls are all calls except blocked ones.
         """
         valid = self.calls - self._total(Availability.LEFT_OUT)
         return (valid - self._total(Availability.BAD)) / valid if valid else None
 
     @property
     def success(self) -> float | None:
-        """The share of calls that ended with an answer."""
+        """The share of calls that ended with an answer, or None if there are no calls."""
         return self.ok / self.calls if self.calls else None
 
     def share(self, error_class: ErrorClass) -> float | None:
-        """The share of calls that ended with a class."""
+        """The share of calls that failed with this class, or None if there are no calls."""
         return self.failed.get(error_class, 0) / self.calls if self.calls else None
 
     def _total(self, kind: Availability) -> int:
@@ -93,39 +93,39 @@ class ModelRow:
 
 @dataclass
 class Summary:
-    """All numbers of a report."""
+    """Contains all numbers of a report."""
 
     calls: int = 0
-    """Calls that ended with an answer or a failure."""
+    """The number of calls that ended with an answer or a failure."""
     cancelled: int = 0
-    """Calls that the application cancelled."""
+    """The number of calls that the application cancelled."""
     in_band: int = 0
-    """Failures that arrived inside a successful response."""
+    """The number of failures that arrived inside a successful response."""
     classes: list[ClassRow] = field(default_factory=list)
     models: list[ModelRow] = field(default_factory=list)
     everything: ModelRow = field(default_factory=lambda: ModelRow("", "", 0, {}))
     retries: Counter[str] = field(default_factory=Counter)
-    """Failed attempts that the SDKs' own retries hid, by class."""
+    """Class -> the number of failed attempts that the SDKs' own retries hid."""
     rescued: int = 0
     failed_anyway: int = 0
     examples: list[Failure] = field(default_factory=list)
-    """The first failure of each class, if possible one with a trace."""
+    """An example of each class: the first failure that has a trace, or else the first failure."""
     unknown: list[occurrences.Group] = field(default_factory=list)
-    """Failures that no rule recognises, by fingerprint."""
+    """The failures that no rule recognises, grouped by fingerprint."""
     processes: int = 0
 
     @property
     def failed(self) -> int:
-        """All failures."""
+        """The number of all failures."""
         return sum(row.count for row in self.classes)
 
     def of_view(self, view: View) -> list[ClassRow]:
-        """The classes of one view that had failures."""
+        """The rows of the classes in a view. A class without failures has no row."""
         return [row for row in self.classes if row.rule.view is view]
 
 
 def summarise(telemetry: Telemetry) -> Summary:
-    """The present numbers."""
+    """Compute the numbers from what has arrived so far."""
     ended = telemetry.counts(semconv.CALLS, semconv.OUTCOME)
     calls = ended[(semconv.OK,)] + ended[(semconv.ERROR,)]
     classes = list(_classes(telemetry, calls))
@@ -187,7 +187,7 @@ def _lists(attributes: Any) -> dict[str, Any]:
 
 
 def as_json(summary: Summary, telemetry: Telemetry, run: dict[str, Any]) -> dict[str, Any]:
-    """The report as plain data for JSON. `run` describes the run and its end. Shares are numbers from 0 to 1."""
+    """The report as plain data for JSON. `run` is the result of `Run.as_json`. Shares are numbers from 0 to 1."""
     return {
         "run": {**run, "processes": summary.processes},
         "calls": {
@@ -241,7 +241,7 @@ def _model_json(row: ModelRow) -> dict[str, Any]:
 
 
 def failure_json(failure: Failure) -> dict[str, Any]:
-    """One failure with its attributes."""
+    """A failure and its attributes as plain data for JSON."""
     return {
         "class": failure.error_class,
         "at": moment(failure.at),

@@ -1,7 +1,7 @@
-"""The telemetry that has arrived from the application: counts, counts over time, and the details of failures.
+"""Collects the telemetry that arrives from the application: counts, counts over time, and the details of failures.
 
-Counters arrive as differences, and this module adds them up. Its memory is bounded: it keeps the newest failures of
-each class, and one entry per second with events.
+Each export contains the increase of a counter since the last export, and this module adds the increases up. To bound the
+memory, it keeps the details of the newest failures of each class only, and one entry for each second in which a call ended.
 """
 
 from collections import Counter, OrderedDict
@@ -18,13 +18,13 @@ from llm_errors import semconv
 Attributes = Mapping[str, Any]
 
 KEPT: Final = 200
-"""The maximum number of failures of a class that are kept with their details."""
+"""The number of failures of each class whose details are kept."""
 OK, CANCELLED = semconv.OK, semconv.CANCELLED
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One failed call. `at` is in seconds since the epoch. The ids are empty if there is no span."""
+    """A failed call. `at` is the time in seconds since the epoch. The ids are empty if the call has no span."""
 
     at: float
     trace_id: str
@@ -33,32 +33,32 @@ class Failure:
 
     @property
     def error_class(self) -> str:
-        """Its class."""
+        """The class of the failure."""
         return str(self.attributes.get(semconv.ERROR_CLASS, ""))
 
 
 class Telemetry:
-    """Everything that the application has reported so far."""
+    """Contains everything that the application has reported so far."""
 
     def __init__(self) -> None:
         self.processes: set[str] = set()
         self.timeline: dict[int, Counter[str]] = {}
-        """Second -> the calls that ended in it, by `ok`, `cancelled` or class."""
+        """Second -> the number of calls that were reported in it as `ok`, as `cancelled` or under each class."""
         self.rescued = 0
-        """Calls that succeeded after failed attempts."""
+        """The number of calls that succeeded after failed attempts."""
         self.failed_anyway = 0
-        """Calls that failed although the SDK had retried."""
+        """The number of calls that failed although the SDK had retried."""
         self._series: Counter[tuple[str, frozenset[tuple[str, Any]]]] = Counter()
         self._failures: dict[str, OrderedDict[tuple[str, str, float], Failure]] = {}
 
     def add(self, path: str, body: bytes) -> None:
-        """Add an export. Unknown signals are ignored."""
+        """Add an OTLP export that arrived at a path. An export to an unknown path is ignored."""
         take = {"/v1/metrics": self._add_metrics, "/v1/traces": self._add_spans, "/v1/logs": self._add_logs}.get(path)
         if take is not None:
             take(body)
 
     def counts(self, metric: str, *labels: str) -> Counter[tuple[Any, ...]]:
-        """Sums of a counter by the values of some labels."""
+        """The values of the given labels -> the sum of the counter."""
         sums: Counter[tuple[Any, ...]] = Counter()
         for (name, attributes), value in self._series.items():
             if name == metric:
@@ -72,7 +72,7 @@ class Telemetry:
         return sum(self.counts(semconv.CALLS).values())
 
     def failures(self, error_class: str | None = None) -> list[Failure]:
-        """The failures with details, of one class or of all, in the order of time."""
+        """The failures of a class, or of all classes, whose details are kept. They are sorted by time."""
         kept = self._failures.values() if error_class is None else [self._failures.get(error_class, OrderedDict())]
         return sorted((failure for each in kept for failure in each.values()), key=lambda failure: failure.at)
 
@@ -93,7 +93,7 @@ class Telemetry:
     def _add_to_timeline(self, metric: str, attributes: Attributes, second: int, count: int) -> None:
         outcome = attributes.get(semconv.OUTCOME) if metric == semconv.CALLS else None
         kind = attributes.get(semconv.ERROR_CLASS) if metric == semconv.ERRORS else outcome
-        if kind is not None and kind != semconv.ERROR:  # a failed call is counted by its class
+        if kind is not None and kind != semconv.ERROR:  # a failed call is counted under its class by the other counter
             self.timeline.setdefault(second, Counter())[kind] += count
 
     def _add_spans(self, body: bytes) -> None:
@@ -124,7 +124,7 @@ class Telemetry:
                 self._keep(Failure(at, record.trace_id.hex(), record.span_id.hex(), attributes))
 
     def _keep(self, failure: Failure) -> None:
-        """Keep the details. A span and a log record of the same failure are combined."""
+        """Keep the details of a failure. If its span and its log record both arrive, their attributes are combined."""
         kept = self._failures.setdefault(failure.error_class, OrderedDict())
         identity = (failure.trace_id, failure.span_id, 0.0 if failure.span_id else failure.at)
         known = kept.get(identity)
@@ -136,7 +136,7 @@ class Telemetry:
 
 
 def read(attributes: Iterable[Any]) -> dict[str, Any]:
-    """Attributes as plain values. A list becomes a tuple."""
+    """OTLP attributes as plain Python values. A list becomes a tuple."""
     return {a.key: _value(a.value) for a in attributes}
 
 

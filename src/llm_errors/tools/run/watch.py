@@ -1,7 +1,7 @@
-"""`--watch`: a live table while the application runs.
+"""Shows a live table while the application runs (`llm-errors run --watch`).
 
-On a terminal, the table occupies the last lines of the screen, and the application's output scrolls above it. Elsewhere
-it is printed again when its numbers have changed, at most every five seconds.
+On a terminal, the table occupies the last lines of the screen, and the output of the application scrolls above it. If the
+output is not a terminal, the table is printed again when its numbers have changed, at most every five seconds.
 """
 
 import os
@@ -13,15 +13,15 @@ from typing import TextIO
 from llm_errors.tools.run.report import WIDTH
 
 ON_A_TERMINAL, ELSEWHERE = 0.5, 5.0
-"""Seconds between two updates."""
+"""The seconds between two updates of the table."""
 ROWS = 16
-"""The maximum number of lines of the table. On a small screen it takes at most half of the lines."""
+"""The maximum height of the table in lines. On a small screen, the table takes at most half of the lines."""
 
 Lines = Callable[[], Iterator[str]]
 
 
 class Watch:
-    """Shows lines repeatedly until its `with` block ends."""
+    """Shows the table again and again until the `with` block ends. `lines` returns the lines of the table."""
 
     def __init__(self, lines: Lines, stream: TextIO) -> None:
         self._lines, self._stream = lines, stream
@@ -45,7 +45,7 @@ class Watch:
             self.show()
 
     def show(self) -> None:
-        """Show the lines, if they have changed."""
+        """Show the present lines of the table if they have changed."""
         lines = list(self._lines())
         try:
             if self._screen is not None:
@@ -59,7 +59,7 @@ class Watch:
 
 
 class Screen:
-    """The last lines of a terminal, excluded from scrolling."""
+    """Draws into the last lines of a terminal, which do not scroll with the output of the application."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -79,23 +79,23 @@ class Screen:
         self._stream.flush()
 
     def close(self) -> None:
-        """Clear the lines and release them."""
+        """Clear the last lines and let them scroll again."""
         if self._size is not None:
             self._stream.write(release(*self._size))
             self._stream.flush()
 
 
 def reserve(height: int, rows: int) -> str:
-    """Make room, then let only the lines above scroll."""
+    """The control codes that clear the last `rows` lines and exclude them from scrolling."""
     return "\n" * rows + f"\x1b7\x1b[1;{height - rows}r\x1b8\x1b[{rows}A"
 
 
 def drawing(lines: list[str], height: int, rows: int) -> str:
-    """Write the lines in the reserved rows, and restore the cursor."""
+    """The control codes that write lines into the last `rows` lines and then restore the cursor."""
     drawn = [f"\x1b[{height - rows + 1 + n};1H\x1b[2K{lines[n] if n < len(lines) else ''}" for n in range(rows)]
     return "\x1b7" + "".join(drawn) + "\x1b8"
 
 
 def release(height: int, rows: int) -> str:
-    """Let the whole screen scroll again."""
+    """The control codes that clear the last `rows` lines and let the whole screen scroll again."""
     return "\x1b7" + f"\x1b[r\x1b[{height - rows + 1};1H\x1b[J" + "\x1b8"

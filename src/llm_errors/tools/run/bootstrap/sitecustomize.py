@@ -1,8 +1,8 @@
 """Instruments the Python processes that the application starts: workers, notebook kernels, scripts.
 
-Older releases of `opentelemetry-instrument` prepare only the first Python process. This directory stays on
-`PYTHONPATH`, so Python imports this module at the start of each further process. If that Python has no OpenTelemetry,
-nothing happens.
+Older releases of `opentelemetry-instrument` instrument only the first Python process. The directory of this module stays on
+`PYTHONPATH`, so every further Python process imports this module when it starts. The module does nothing in a Python
+environment without OpenTelemetry.
 """
 
 import sys
