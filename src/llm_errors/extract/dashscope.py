@@ -1,17 +1,24 @@
 """Reads answers of Alibaba's DashScope. Its SDK returns failures too, as answers with status, code and message."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from llm_errors.evidence import Evidence
 from llm_errors.extract import retry_after
 from llm_errors.extract.answer import Answer, Chunks, Reader, embedded_error, suspect, unexpected
+from llm_errors.extract.data import MediaReader
 from llm_errors.extract.fields import field, is_object, items, number, text
 from llm_errors.extract.openai_chat import ChatReader
 from llm_errors.extract.reshaped import Reshaped, chat
+from llm_errors.extract.speech import AUDIO
 
 DIALECT = "openai"
 """Alibaba sends the same codes in its own format and in the openai format."""
+_HTTP = range(100, 600)
+"""Other numbers are the SDK's own, for a failed connection or a failed task on a websocket."""
+_UNKNOWN = "Unknown"
+"""The code of a failure that the SDK has not understood, such as a close."""
 _UNFINISHED = "null"
 _TASK_FAILED = frozenset(("FAILED", "UNKNOWN"))
 
@@ -23,7 +30,7 @@ def failed(result: Any) -> Evidence | None:
         return None
     found = embedded_error(DIALECT, {name: field(result, name) for name in ("code", "message")})
     wait = retry_after.from_headers(field(result, "headers"))
-    return replace(found, status=int(status), embedded=False, retry_after=wait)
+    return replace(found, status=status if status in _HTTP else None, embedded=False, retry_after=wait)
 
 
 def _whole(result: Any) -> Any:
@@ -131,4 +138,76 @@ class DashscopeChunks:
         return told if self._failure is None else told._replace(suspicion=self._failure)
 
 
+class _TranscriptChunks:
+    """The state of one transcript. It may be empty."""
+
+    __slots__ = ()
+    done = False
+
+    def chunk(self, chunk: Any) -> None:
+        """Nothing in a part is a failure."""
+
+    def end(self) -> Answer:
+        """A healthy answer."""
+        return Answer()
+
+
+class _TranscriptReader(MediaReader):
+    """Reads transcripts."""
+
+    def chunks(self) -> _TranscriptChunks:  # type: ignore[override]
+        """A new state for a streamed answer."""
+        return _TranscriptChunks()
+
+
+class OnSocket:
+    """Reads a task on a websocket with `reader`. The request object has the code with which the server closed it."""
+
+    def __init__(self, reader: Reader, request: Any) -> None:
+        self._reader, self._request = reader, request
+
+    def whole(self, result: Any) -> Answer:
+        """Read a complete answer."""
+        return self._closed(self._reader.whole(result))
+
+    def chunks(self) -> "OnSocketChunks":
+        """A new state for a streamed answer."""
+        return OnSocketChunks(self._reader.chunks(), self._closed)
+
+    def _closed(self, answer: Answer) -> Answer:
+        found = answer.suspicion
+        if found is None or _UNKNOWN not in found.codes:
+            return answer
+        code = number(field(field(self._request, "ws"), "close_code"))
+        codes = (f"close_{code}",) if code is not None else ()
+        return answer._replace(suspicion=replace(found, codes=codes, facts=found.facts | {"closed"}))
+
+
+class OnSocketChunks:
+    """The state of one stream on a websocket."""
+
+    __slots__ = ("_chunks", "_closed")
+
+    def __init__(self, chunks: Chunks, closed: Callable[[Answer], Answer]) -> None:
+        self._chunks, self._closed = chunks, closed
+
+    @property
+    def done(self) -> bool:
+        """Whether the terminal event was received."""
+        return self._chunks.done
+
+    def chunk(self, chunk: Any) -> bool | None:
+        """Read one part."""
+        return self._chunks.chunk(chunk)
+
+    def end(self) -> Answer:
+        """The answer after the last part."""
+        return self._closed(self._chunks.end())
+
+
 CHAT, OUTPUT = DashscopeReader(Reshaped(ChatReader(), _whole, _chunk)), DashscopeReader(_Output())
+TASKS: Mapping[str, Reader] = {
+    "speech": DashscopeReader(AUDIO),
+    "transcription": DashscopeReader(_TranscriptReader()),
+}
+"""Operation of a task on a websocket -> its reader, if it is not that of the same operation over HTTP."""

@@ -53,6 +53,7 @@ DASHSCOPE: Final = (
     _raised("dashscope", "protocol", E.TRANSPORT, "other", "UnexpectedMessageReceived UnknownMessageReceived"),
     _raised("dashscope", "server", E.SERVER, "other", "RequestFailure AssistantError AsyncTaskCreateFailed"),
     _raised("dashscope", "unavailable", E.SERVER, "unavailable", "ServiceUnavailableError"),
+    Rule("dashscope.socket", E.TRANSPORT, "other", dialects=words("openai"), codes=words("clientconnectorerror")),
     _raised("dashscope", "timeout", E.TIMEOUT, "other", "TimeoutException"),
 )
 WATSONX: Final = (

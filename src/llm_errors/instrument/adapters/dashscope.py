@@ -1,4 +1,8 @@
-"""dashscope: a request object sends every HTTP request. It returns an answer, a failure, or a generator of a stream."""
+"""dashscope: a request object sends every HTTP request, and runs every task on a websocket.
+
+It returns an answer, a failure, or a generator of a stream. This module has more than 120 lines because answers, tasks,
+polled jobs and refusals are observed at four places of the same object.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,6 +23,7 @@ from llm_errors.providers import provider_of_host
 from llm_errors.safety import quietly
 
 _HTTP, _API = "dashscope.api_entities.http_request", "dashscope.client.base_api"
+_SOCKET = "dashscope.api_entities.websocket_request"
 _SERVICES, _TASKS = "/services/", "/tasks/"
 _VALIDATES = "_validate_params"
 """The function of base classes that looks for the key of a call. Polling, lists and files look for it elsewhere."""
@@ -113,6 +118,8 @@ class Dashscope(Adapter):
         yield Target(_HTTP, "HttpRequest", "call", lazy_when(_streams))
         yield Target(_HTTP, "HttpRequest", "aio_call", _called_or_polled)
         yield Target(_API, "", "_handle_http_response", poll, optional=True)
+        yield Target(_SOCKET, "WebSocketRequest", "call", lazy_when(_streams), optional=True)
+        yield Target(_SOCKET, "WebSocketRequest", "aio_call", lazy_when_async(_streams), optional=True)
         yield Target(_HTTP, "", "_send_with_retry", _sent, optional=True)
         yield Target(_HTTP, "", "send_with_retry_async", _sent_async, optional=True)
         for name in ("_build_api_request", "get_default_api_key"):
@@ -121,10 +128,26 @@ class Dashscope(Adapter):
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
         """A model call is a POST to a service. Files, polled jobs, assistants and fine-tuning are not model calls."""
         url = text(field(instance, "url"))
+        if target.module == _SOCKET:
+            return self._task(instance, url)
         if field(instance, "method") != "POST" or _SERVICES not in url:
             return None
         model = text(field(field(instance, "data"), "model"), 256)
         return self._info(url, model, bool(field(instance, "stream")), field(instance, "async_request") is True)
+
+    def _task(self, instance: Any, url: str) -> CallInfo:
+        """A task on a websocket of its own."""
+        data = field(instance, "data")
+        path = "/".join(text(field(data, name), 64) for name in ("task_group", "task", "function"))
+        info = self._info(_SERVICES + path, text(field(data, "model"), 256), bool(field(instance, "stream")))
+        host, port = split_address(url)
+        reader = dashscope.TASKS.get(info.operation, info.reader)
+        return info._replace(
+            provider=provider_of_host(host, port) or self.row.provider,
+            address=host,
+            port=port,
+            reader=dashscope.OnSocket(reader, instance),
+        )
 
     def _info(self, url: str, model: str, stream: bool = False, background: bool = False) -> CallInfo:
         path = url.partition(_SERVICES)[2]
