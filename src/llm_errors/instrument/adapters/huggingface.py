@@ -84,8 +84,8 @@ class HuggingFace(Adapter):
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
         """A call without a key, for a model or a task that the provider does not have, or with arguments that do not fit."""
         task, model = field(instance, "task"), None
-        method = causes.passed(exc)[1]
-        if method in _REFUSE:
+        method = next((name for name in causes.passed(exc) if name in _REFUSE), None)
+        if method is not None:
             task = method.replace("_", "-")
         elif task is None and len(given) > 1:  # the function that looks for the task
             task, model = given[:2]

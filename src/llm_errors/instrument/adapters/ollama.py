@@ -96,7 +96,7 @@ class Ollama(Adapter):
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
         """A request that cannot be made of its arguments. Of a chat whose messages or tools are none, no model is known."""
-        path = "/api/generate" if causes.passed(exc)[1] == _IMAGES else "/api/chat"
+        path = "/api/generate" if causes.passed(exc)[1:2] == (_IMAGES,) else "/api/chat"
         operation, reader = APIS[_REQUESTS.get(type(instance).__name__, path)]
         model = field(instance, "model") or (given[0] if given else None)
         return self.info(operation=operation, model=text(model, 256), reader=reader)
