@@ -1,6 +1,7 @@
 """dspy's own HTTP engine over a provider on a loopback port: each attempt is one call, judged by what was received."""
 
 import asyncio
+import gc
 import json
 from contextlib import suppress
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from llm_errors import classify
+from llm_errors.extract.tgi import LinesChunks
 from llm_errors.testing.provider import Reply
 from tests.completeness.judging import judge
 from tests.completeness.table import VOCABULARIES
@@ -222,6 +224,13 @@ def test_a_stream_that_is_left_is_cancelled(observed, provider):
     next(chunks)
     chunks.close()
     assert found(observed) == ({"cancelled": 1}, {}, 1)
+
+
+def test_nothing_of_an_answer_is_kept_after_its_call(observed, provider):
+    one, request = engine(provider([streamed(OPENAI)]).url, OPENAI, False)
+    list(one.stream(request))
+    gc.collect()
+    assert not [kept for kept in gc.get_objects() if type(kept) is LinesChunks]
 
 
 def test_what_was_said_is_never_exported(observed, provider):

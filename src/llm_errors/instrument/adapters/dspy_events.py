@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from typing import Any
 
-from llm_errors.extract.answer import Answer, Chunks, Reader
+from llm_errors.extract.answer import Answer, Reader
 from llm_errors.extract.fields import field
 from llm_errors.extract.tgi import LinesReader
 from llm_errors.instrument.adapters.received import OfReceived, Received
@@ -14,39 +14,17 @@ from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
 
-class Events:
-    """The reader of one call: of the body that was received, or of the events of a stream as they were received.
+class Arrived:
+    """The state of one call: what the events have said that arrived so far."""
 
-    Readers of one kind are equal, because descriptions of calls are compared.
-    """
+    __slots__ = ("_lines",)
 
-    __slots__ = ("_body", "_kind", "_lines")
-
-    def __init__(self, reader: Reader, dialect: str) -> None:
-        self._kind = reader
-        self._body = OfReceived(reader, dialect)
+    def __init__(self, reader: Reader) -> None:
         self._lines = LinesReader(reader).chunks()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Events and other._kind is self._kind
-
-    def __hash__(self) -> int:
-        return hash((Events, id(self._kind)))
 
     def event(self, event: Any) -> None:
         """An event arrived."""
         self._lines.chunk(f"data:{field(event, 'data') or ''}")
-
-    def whole(self, result: Any) -> Answer:
-        """Read the body. If the engine used a stream, it has ended that itself, at a word that the caller named."""
-        if type(result) is Received:
-            return self._body.whole(result)
-        answer = self._lines.end()
-        return answer._replace(suspicion=None) if answer.suspicion and "no_end" in answer.suspicion.facts else answer
-
-    def chunks(self) -> Chunks:
-        """The state of the stream, which the events have changed already."""
-        return self
 
     @property
     def done(self) -> bool:
@@ -61,10 +39,43 @@ class Events:
         return self._lines.end()
 
 
+class Events:
+    """The reader of calls: of the body that was received, or of the events of a stream as they were received.
+
+    Descriptions of calls are kept and compared: a reader has nothing of a call, and readers of one kind are equal.
+    """
+
+    __slots__ = ("_body", "_kind")
+
+    def __init__(self, reader: Reader, dialect: str) -> None:
+        self._kind = reader
+        self._body = OfReceived(reader, dialect)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Events and other._kind is self._kind
+
+    def __hash__(self) -> int:
+        return hash((Events, id(self._kind)))
+
+    def whole(self, result: Any) -> Answer:
+        """Read the body. If the engine used a stream, it has ended that itself, at a word that the caller named."""
+        if type(result) is Received:
+            return self._body.whole(result)
+        answer = (result if type(result) is Arrived else self.chunks()).end()
+        return answer._replace(suspicion=None) if answer.suspicion and "no_end" in answer.suspicion.facts else answer
+
+    def chunks(self) -> Arrived:
+        """The state of one stream."""
+        return Arrived(self._kind)
+
+
 def _read(call: Invocation, event: Any) -> None:
-    reader = call.info.reader
-    if isinstance(reader, Events):
-        reader.event(event)
+    """A call that the application did not make as a stream keeps the state where its body would be."""
+    state = call.chunks if type(call.chunks) is Arrived else call.parsed
+    if type(state) is not Arrived:
+        state = call.parsed = call.info.reader.chunks()
+    if type(state) is Arrived:
+        state.event(event)
 
 
 def _running(edge: Edge) -> Invocation | None:
