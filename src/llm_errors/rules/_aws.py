@@ -1,7 +1,8 @@
-"""Rules for the exceptions of Amazon Bedrock, by their codes, in the dialects of boto3 and of Anthropic's client for
-Bedrock. The code decides, not the HTTP status: an exceeded quota of the account has status 400, and a model that is
-still loading 429. The codes come from the service models of Bedrock's and SageMaker's runtimes in botocore 1.44, and
-from AWS' common errors. In event streams they begin with a lower-case letter.
+"""Rules for the error codes of Amazon Bedrock, which boto3 and Anthropic's client for Bedrock raise.
+
+The code decides, not the HTTP status: an exceeded quota of the account has status 400, and a model that is still loading has
+status 429. The codes come from the service models of Bedrock's and SageMaker's runtimes in botocore 1.44, and from the common
+errors of AWS. In event streams, a code begins with a lower-case letter.
 """
 
 from llm_errors.rules._dialect import Dialect
@@ -12,7 +13,7 @@ _THROTTLED = "throttlingexception toomanyrequestsexception throttling requestthr
 
 
 def aws(dialect: Dialect) -> tuple[Rule, ...]:
-    """The rules for one dialect."""
+    """Return these rules for one dialect."""
     code, status, says = dialect.code, dialect.status, dialect.says
     return (
         status("aws.server", E.SERVER, "internal", 500, "internalserverexception internalfailure internalstreamfailure"),
@@ -39,7 +40,7 @@ def aws(dialect: Dialect) -> tuple[Rule, ...]:
         code("aws.expired", E.AUTH, "expired", "expiredtokenexception expiredtoken requestexpired"),
         code("aws.subscription", E.AUTH, "permission_denied", "optinrequired subscriptionrequiredexception"),
         status("aws.model_id", E.NOT_FOUND, "model", 404, "resourcenotfoundexception"),
-        # If the header that names the exception is missing, only the text shows it.
+        # If the header with the code is missing, only the text shows what failed.
         says("aws.payment", E.CALL_BUDGET, "billing", frozenset({403}), "invalid_payment_instrument"),
         says("aws.model", E.NOT_FOUND, "model", frozenset({400, 404}),
              "model identifier is invalid", "reached the end of its life"),

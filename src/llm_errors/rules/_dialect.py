@@ -1,4 +1,4 @@
-"""Builders for the rules of one wire dialect."""
+"""Builds the rules of one wire dialect, so that a row states only what is special about it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,7 +9,7 @@ from llm_errors.taxonomy import ErrorClass
 
 
 class Dialect:
-    """Builds rules of a dialect. Their ids begin with its name. `more` are further fields of `Rule`."""
+    """Builds the rules of one dialect. Each id begins with the name of the dialect. `more` sets further fields of `Rule`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -24,7 +24,7 @@ class Dialect:
     def status(
         self, row_id: str, error_class: ErrorClass, reason: str, status: int, codes: str, weight: int = 1, **more: Any
     ) -> Rule:
-        """A rule for codes that only repeat an HTTP status. It has the rank of a status, so that a text can refine it."""
+        """A rule for codes that only repeat an HTTP status. The rule has the rank of a status, so that a text can refine it."""
         return self.code(row_id, error_class, reason, codes, names=frozenset({status}), weight=weight, **more)
 
     def finish(self, row_id: str, error_class: ErrorClass, reason: str, finish: str, **more: Any) -> Rule:
@@ -41,15 +41,15 @@ class Dialect:
     def says(
         self, row_id: str, error_class: ErrorClass, reason: str, status: frozenset[int], *says: str, weight: int = 2
     ) -> Rule:
-        """A rule for phrases in the message at one of these statuses. It refines the rules for the status."""
+        """A rule for phrases in the message of an error with one of these statuses. It wins over one for the status alone."""
         row = f"{self.name}.says.{row_id}"
         return Rule(row, error_class, reason, dialects=self.only, status=status, says=says, weight=weight)
 
     def adopt(self, rows: Iterable[Rule], own: Iterable[Rule]) -> tuple[Rule, ...]:
-        """Rules of another dialect, for servers that use this wire format but send codes and texts of the other dialect.
+        """Copy rules of another dialect, for servers of this wire format that send codes and texts of the other dialect.
 
-        If `own` has a rule for a code, phrase or finish reason, it is removed from the adopted rules. A code stays in an
-        adopted rule that also requires a text. Adopted texts have a lower weight than those of this dialect.
+        A code, phrase or finish reason for which `own` has a rule is removed from the copies. A code stays in a copy that also
+        requires a text. A copied rule for a text has a lower weight than one of this dialect.
         """
         own = tuple(own)
         codes = spellings(code for row in own for code in row.codes)

@@ -1,7 +1,7 @@
-"""Numeric error codes that are the same in every dialect: those of GLM (Zhipu, Z.ai) and of Workers AI.
+"""Rules for numeric error codes, for every dialect: those of GLM (Zhipu, Z.ai), Workers AI and SiliconFlow.
 
 A number is matched only together with its HTTP status, because other vendors use the same numbers. An error in the
-middle of a stream has no status. There the number is matched alone, with the lowest precedence.
+middle of a stream has no status; there, the number is matched alone, with the lowest precedence.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ _BUSY, _BAD = frozenset({429}), frozenset({400})
 
 
 def numbers(dialect: Dialect) -> tuple[Rule, ...]:
-    """The rules for one dialect."""
+    """Return these rules for one dialect."""
     code = dialect.code
     rows = (
         code("glm.balance", E.CALL_BUDGET, "billing", "1113 1309", status=_BUSY, weight=1),
@@ -25,7 +25,7 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
         code("glm.overloaded.said", E.SERVER, "overloaded",
              "1305",
              status=_BUSY, says=("temporarily overloaded", "访问量过大"), weight=2),
-        # Limits per five hours, day, week or month: a retry cannot wait for them.
+        # Limits per five hours, day, week or month. They last longer than a retry can wait.
         code("glm.window", E.RATE_LIMITED, "daily_quota", "1304 1308 1310", status=_BUSY, weight=1),
         code("glm.plan", E.AUTH, "permission_denied", "1220 1311", status=_BUSY, weight=1),
         code("glm.account", E.AUTH, "account_disabled", "1112 1121", status=_BUSY, weight=1),
@@ -47,14 +47,14 @@ def numbers(dialect: Dialect) -> tuple[Rule, ...]:
         code("workers.key", E.AUTH, "invalid_key", "10000", status=frozenset({400, 401, 403})),
         code("workers.guardrail", E.PROMPT_BLOCKED, "guardrail", "2016", status=frozenset({400, 403, 424})),
         code("workers.guardrail.output", E.OUTPUT_BLOCKED, "guardrail", "2017", status=frozenset({400, 403, 424})),
-        # SiliconFlow.
+        # Numbers of SiliconFlow.
         code("silicon.balance", E.CALL_BUDGET, "billing", "30001 30011", status=frozenset({402, 403})),
         code("silicon.model", E.NOT_FOUND, "model", "20012 30003", status=frozenset({400, 403})),
         code("silicon.overloaded", E.SERVER, "overloaded", "50505 50603", status=frozenset({429, 503})),
     )  # fmt: skip
     alone = (row for row in rows if not row.says)
     in_stream = (replace(row, id=f"{row.id}.stream", status=frozenset(), embedded=True, generic=True) for row in alone)
-    # Together with a status, the texts are more specific.
+    # Only in streams: if there is a status, rules for texts are more specific than these numbers.
     parameter = code("glm.parameter.stream", E.BAD_REQUEST, "invalid_parameter",
                      "1210 1213 1214 1215",
                      embedded=True, generic=True)  # fmt: skip

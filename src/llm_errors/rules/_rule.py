@@ -9,7 +9,7 @@ from llm_errors.rules._signals import Signals, spelling
 from llm_errors.taxonomy import ErrorClass
 
 CODE, FINISH, CONTENT, EXCEPTION, STATUS, GENERIC = 60, 50, 45, 40, 20, 10
-"""The precedence of a rule, by the kind of evidence. The position in a file does not matter."""
+"""The precedence of a rule, by the kind of evidence that it matches. The position of the rule in a file does not matter."""
 
 _KIND_NAMES: Final = {
     CODE: "code",
@@ -21,7 +21,7 @@ _KIND_NAMES: Final = {
 
 Key = tuple[str, str | int]
 Index = dict[Key, tuple["Rule", ...]]
-"""Rules by their most selective condition."""
+"""Key -> the rules with this key. A key is the kind of a condition and a value, such as `("code", "billingerror")`."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Rule:
     or `.Class` for a class of that name in any package. `says` are lower-case substrings of the message, of which one must
     occur. They refine a rule for a dialect and a status (or code), and can be switched off. `generic` marks a code or finish
     reason that says little, so that a rule for the HTTP status wins. `names` are the HTTP statuses that the codes only
-    repeat, as `forbidden` repeats 403: the rule has the rank of a status, and a text that refines one of these statuses
-    refines this rule too. Of two rules of the same rank, the one with the higher `weight` wins, then the one with more
+    repeat, as `forbidden` repeats 403: the rule has the rank of a status, and a rule with a text for one of these statuses
+    can win over it. Of two rules of the same rank, the one with the higher `weight` wins, then the one with more
     conditions. The weight of an exception rule is higher, the closer the class is to the root cause.
     """
 
@@ -46,7 +46,7 @@ class Rule:
     status: frozenset[int] = frozenset()
     codes: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
-    """Additional codes, of which one must be present too, for a rule that requires both a code and a type."""
+    """Further codes. If `codes` is given too, the error must have one of `codes` and one of `types`."""
     finish: frozenset[str] = frozenset()
     block: frozenset[str] = frozenset()
     exceptions: frozenset[str] = frozenset()
@@ -59,7 +59,7 @@ class Rule:
     """The exception class wraps others. The rule matches only if all causes are network or SDK errors."""
     weight: int = 0
     kind: str = ""
-    """The kind of evidence to report, if it differs from the conditions of the rule."""
+    """The kind of evidence to report, if it is not the one that the conditions suggest."""
 
     rank: int = field(init=False, repr=False, compare=False)
     """The precedence of the strongest kind of evidence in the conditions."""
@@ -73,7 +73,7 @@ class Rule:
     _types: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Compute the values that every decision needs."""
+        """Compute now the values that every decision needs."""
         computed = vars(self)
         computed["_codes"] = spellings(self.codes)
         computed["_types"] = spellings(self.types)
@@ -95,7 +95,7 @@ class Rule:
         return copied
 
     def decided_by(self, code: str) -> bool:
-        """Whether the rule lists the code, in any spelling."""
+        """Whether the rule lists this code, which is given in normalised spelling."""
         return code in self._codes or code in self._types
 
     def repeats(self, codes: frozenset[str]) -> bool:
@@ -113,7 +113,7 @@ class Rule:
             (self.facts, CONTENT),
             (self.exceptions, EXCEPTION),
         )
-        # A fact together with a status or a code refines it, but does not raise its rank.
+        # A fact refines a status or a code, but the rule keeps the rank of the status or the code.
         if self.facts and self.status and not (self.codes or self.types):
             return STATUS
         return next((rank for condition, rank in kinds if condition), STATUS)
@@ -167,7 +167,7 @@ class Rule:
         )
 
     def _sent(self, signals: Signals) -> Set[str]:
-        """The codes to compare. A code that only repeats a status does not count if it was found in the message."""
+        """The codes to compare. Codes found in the message do not count for a rule that repeats a status or is generic."""
         return (signals.codes if self.names or self.generic else signals.all_codes).keys()
 
     def _raised(self, e: Evidence) -> bool:

@@ -23,7 +23,7 @@ _IN_TEXT: Final = re.compile(
 _TEXT_LIMIT: Final = 512
 """The number of characters of a message that are searched for codes."""
 _COMPOUND: Final = re.compile(r"[._-]|[a-z][A-Z]")
-"""A code in a message consists of several words; a single word is ordinary language."""
+"""Matches a separator of words in a code. A code in a message has several words; a single word is ordinary language."""
 
 
 def spelling(code: str) -> str:
@@ -35,8 +35,8 @@ class Signals:
     """Evidence in the form that rules are matched with.
 
     `codes` maps the normalised spelling of each code to the code as it was sent, most specific first. `all_codes` also has
-    the codes that occur only in the message. `named` are HTTP statuses that a code repeats; a rule that refines such a status
-    by a text may match too. If an error inside HTTP 200 contains no status (`is_bare`), every rule with a text may match.
+    the codes that occur only in the message. `named` are HTTP statuses that a code repeats; a rule with a text for such a
+    status may match too. If an error inside HTTP 200 contains no status (`is_bare`), every rule with a text may match.
     """
 
     def __init__(self, evidence: Evidence, messages: bool, dialect: str = "") -> None:
@@ -49,7 +49,7 @@ class Signals:
         self.is_bare = False
 
     def may_refine(self, status: frozenset[int]) -> bool:
-        """Whether a rule that refines one of these statuses by a text may match, although the response has another status."""
+        """Whether a rule with a text for one of these statuses may match, although the response has another status."""
         return self.is_bare or not self.named.isdisjoint(status)
 
     def says(self, phrases: Iterable[str]) -> bool:
@@ -74,7 +74,7 @@ def _spelt(codes: Iterable[str]) -> dict[str, str]:
 
 
 def _spellings(code: str) -> Iterator[str]:
-    """The code; for a code with dots also its last part and the part before it: `Throttling.Any` matches `throttling`."""
+    """The spellings of a code, and of its last part and its beginnings if it has dots: `throttling` for `Throttling.Any`."""
     yield spelling(code)
     parts = code.split(".")
     if len(parts) > 1 and not parts[-1].isdecimal():
@@ -84,7 +84,7 @@ def _spellings(code: str) -> Iterator[str]:
 
 
 def in_text(message: str) -> list[str]:
-    """Codes in the message, where gateways print the error of the provider behind them."""
+    """Codes in the message, into which a gateway prints the error of the provider behind it."""
     unquoted = _QUOTED.sub(" ", _ECHO.split(message[:_TEXT_LIMIT], maxsplit=1)[0])
     found = (next(filter(None, match.groups())) for match in _IN_TEXT.finditer(unquoted))
     return [code for code in found if _COMPOUND.search(code)]

@@ -1,6 +1,6 @@
-"""Messages about an account that cannot pay, in nine languages. Every dialect uses these rules.
+"""Rules for messages about an account that cannot pay, in nine languages. Every dialect uses these rules.
 
-Few providers have an error code for this case, and some answer 401, 403 or 429 with a code that only names that status.
+Few providers have an error code for this case. Some answer 401, 403 or 429 with a code that only repeats the status.
 A phrase must state that the account is empty: messages about rate limits advise the reader to pay more, and must not match.
 
 The English rules, and the Chinese ones of Zhipu (error 1113), new-api, one-api and DeepSeek, were seen in messages of these providers.
@@ -18,7 +18,7 @@ _STATUS: Final = frozenset({400, 401, 402, 403, 429, 500})
 
 
 def account(dialect: Dialect) -> tuple[Rule, ...]:
-    """The rules for one dialect."""
+    """Return these rules for one dialect."""
     return tuple(dialect.says(row_id, E.CALL_BUDGET, reason, _STATUS, *says) for row_id, reason, *says in _SENTENCES)
 
 
@@ -31,6 +31,7 @@ def _spent(row_id: str, reason: str, *says: str) -> tuple[str, ...]:
 
 
 _SENTENCES: Final = (
+    # The comment above each rule names providers that send its phrases, with the status or the error code.
     # DeepSeek 402, SiliconFlow 30001, Moonshot 429, Prime Intellect 402, AIHubMix 403.
     _billing("balance", "insufficient balance", "balance is insufficient", "balance insufficient", "not enough balance",
             "exhausted balance", "balance is too low", "balance too low", "negative balance", "balance is not enough",
@@ -44,7 +45,7 @@ _SENTENCES: Final = (
     _billing("overdue", "is overdue", "overdue balance", "overdue payment", "overdue bill", "overdue invoice",
             "account overdue", "in arrears", "arrearage", "arrears", "payment is past due", "past due balance",
             "past due invoice", "unpaid invoice", "outstanding balance", "failed payment"),
-    # Gemini 429, StepFun, Baidu: a prepaid account.
+    # Gemini 429, StepFun, Baidu: the account is prepaid.
     _billing("prepaid", "prepaid balance", "prepaid credit", "prepayment credits", "prepaid quota is",
             "prepaid account has"),
     # SiliconFlow 403 (30011), AIHubMix 403, Novita 403: the message states the remedy instead of the fault.

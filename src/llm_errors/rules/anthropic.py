@@ -1,6 +1,6 @@
 """Rules of the anthropic dialect.
 
-Types: the `ErrorType` literals and the error-code table of the anthropic SDK.
+The error types and codes come from the `ErrorType` literals and the table of error codes in the anthropic SDK.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ _DIALECT = Dialect("anthropic")
 _code, _status, _finish, _says = _DIALECT.code, _DIALECT.status, _DIALECT.finish, _DIALECT.says
 
 NAMED: Final = (
-    # The codes that the SDK has a class for, most of them of the administration's APIs.
+    # Codes for which the SDK has a class. Most of them belong to the administration APIs.
     _code("named.denied", E.AUTH, "permission_denied",
           "api_key_scope_missing approval_required grant_required provider_not_allowed workspace_policy_violation"
           " organization_level_scoped_api_key_required organization_not_eligible organization_not_enrolled_in_beta"
@@ -106,7 +106,7 @@ CODES: Final = (
           "conflict_error memory_path_conflict_error memory_precondition_failed_error"),
     *NAMED,
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter", "invalid_request_error", generic=True),
-    # Servers of this dialect send this type with any status.
+    # Servers of this dialect send `api_error` with any status.
     _code("generic.server", E.SERVER, "internal", "api_error", generic=True),
 )  # fmt: skip
 
@@ -134,7 +134,7 @@ TEXTS: Final = (
           "output blocked by content filtering policy", weight=3),
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 413}),
           "prompt is too long", "exceed context limit", "too many total text bytes"),
-    # The plan does not include long prompts: waiting does not help.
+    # The plan of the account does not include long prompts, so waiting does not help.
     _says("billing", E.CALL_BUDGET, "billing", frozenset({400, 403, 429}),
           "out of extra usage", "draw from your extra usage", "extra usage is required"),
     _says("spend_limit", E.CALL_BUDGET, "spend_limit", frozenset({400, 429}),

@@ -26,7 +26,7 @@ FINISH: Final = (
     _finish("reasoning", E.TRUNCATED, "reasoning_tokens", "max_tokens", facts=words("only_reasoning")),
     _finish("window", E.TRUNCATED, "context_window", "model_context_window_exceeded"),
     _finish("window.cohere", E.TRUNCATED, "context_window", "ERROR_LIMIT"),
-    # The trace shows whether the request or the answer was blocked. Without a trace, the answer is assumed.
+    # The trace shows whether the request or the answer was blocked. Without a trace, the answer is assumed to be blocked.
     _finish("guardrail", E.OUTPUT_BLOCKED, "guardrail", "guardrail_intervened"),
     _finish("guardrail.input", E.PROMPT_BLOCKED, "guardrail", "guardrail_intervened", facts=words("input_stage")),
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter", "content_filtered CONTENT_FILTERED"),

@@ -1,7 +1,8 @@
 """Rules for websockets that a server closed or refused, for every dialect.
 
-A close code is as general as an HTTP status. The reason text is more specific and decides if a rule matches it. Codes: RFC
-6455 (section 7.4.1) and the IANA registry. 3000 to 4999 belong to applications. OpenAI writes an error code into the reason.
+A close code is as general as an HTTP status. The reason text is more specific: a rule that matches it wins. The codes come
+from RFC 6455 (section 7.4.1) and the IANA registry; those from 3000 to 4999 are for applications. OpenAI writes an error code
+into the reason.
 """
 
 from typing import Final
@@ -10,7 +11,7 @@ from llm_errors.rules._rule import Rule, words
 from llm_errors.taxonomy import ErrorClass as E
 
 _REPEATS: Final = 400
-"""A status that represents every close code. The rule then has the rank of a status, so that a text can refine it."""
+"""The status that every close code counts as. It gives the rules the rank of a status, so that a text can refine them."""
 
 
 def _close(code: str, error_class: E, reason: str) -> Rule:
@@ -24,13 +25,13 @@ def _exception(row_id: str, error_class: E, reason: str, names: str, weight: int
 
 
 CODES: Final = (
-    # The server closed regularly, but an answer was missing or incomplete.
+    # The server closed without an error, but an answer was missing or incomplete.
     _close("1000 1005", E.TRANSPORT, "stream_cut"),
     _close("1001 1006", E.TRANSPORT, "disconnected"),
     _close("1002", E.BAD_REQUEST, "protocol"),
     _close("1003", E.BAD_REQUEST, "unsupported"),
     _close("1007", E.BAD_REQUEST, "invalid_parameter"),
-    # A policy of the server. Without a more specific text, it is about the permissions of the credential.
+    # The server refused by a policy. Without a more specific text, the credential is taken to lack a permission.
     _close("1008 3003", E.AUTH, "permission_denied"),
     _close("1009", E.BAD_REQUEST, "request_too_large"),
     _close("1010", E.BAD_REQUEST, "unsupported"),

@@ -1,7 +1,7 @@
 """Rules of the cohere dialect.
 
-Its errors contain only a message. Its finish reasons are in capitals. Source of the texts: Cohere's error reference
-(docs.cohere.com/reference/errors). The meaning of status 498 depends on the text.
+Cohere's errors contain only a message, and its finish reasons are in capitals. The texts come from Cohere's error reference
+(docs.cohere.com/reference/errors). What status 498 means depends on the text.
 """
 
 from typing import Final
@@ -23,7 +23,7 @@ TEXTS: Final = (
     _says("key.expired", E.AUTH, "expired", frozenset({401, 498}), "api key has expired"),
     _says("key.missing", E.AUTH, "missing_key", frozenset({401, 498}), "no api key supplied"),
     _says("key.invalid", E.AUTH, "invalid_key", _ODD, "invalid api token", "invalid token", "token is invalid"),
-    # A trial key has a limit per month and one per minute.
+    # A trial key has a limit per month and one per minute. Only the limit per month is a spent quota.
     _says("trial", E.CALL_BUDGET, "insufficient_quota", frozenset({429}), "/ month", "per month", "calls/month"),
     _says("blocked.input", E.PROMPT_BLOCKED, "content_filter", frozenset({400, 498}),
           "blocked input", "input was blocked", "prompt was blocked"),
@@ -40,7 +40,7 @@ FINISH: Final = (
 )
 
 EXCEPTIONS: Final = (
-    # The answer was not an event stream. The exception class inherits from one for network errors.
+    # The answer was not an event stream. The weight is high, because the base class stands for network errors.
     Rule("cohere.no_stream", E.UNKNOWN, "unexpected_body", exceptions=words("cohere.SSEError"), weight=6),
 )
 

@@ -15,7 +15,7 @@ def _exception(row_id: str, error_class: E, reason: str, names: str, weight: int
 
 
 def _parsing(row_id: str, error_class: E, reason: str, names: str) -> Rule:
-    """A rule for a parse error in an answer. If the status is an error, the rule for the status decides."""
+    """A rule for an answer that could not be parsed. If the status means an error, the rule for the status wins."""
     return Rule(f"common.{row_id}", error_class, reason, exceptions=words(names), generic=True, kind="exception")
 
 
@@ -25,7 +25,7 @@ STATUS: Final = (
     _status(E.CALL_BUDGET, "billing", 402),
     _status(E.AUTH, "permission_denied", 403),
     _status(E.NOT_FOUND, "other", 404),
-    # 407 comes from a proxy in front of the provider; 410 means that a model was removed.
+    # 407 comes from a proxy in front of the provider. 410 means that a model was removed.
     _status(E.TRANSPORT, "proxy", 407),
     _status(E.TIMEOUT, "provider", 408),
     _status(E.SERVER, "conflict", 409),
@@ -181,7 +181,7 @@ CONTENT: Final = (
     ),
     Rule("common.no_end", E.TRANSPORT, "stream_cut", facts=words("no_end")),
     Rule("common.empty", E.UNKNOWN, "empty_response", facts=words("empty")),
-    # If a bare string arrived instead of an answer, its text is more specific.
+    # Generic, because a bare string may arrive instead of an answer. A rule for its text is more specific.
     Rule(
         "common.unexpected_body",
         E.UNKNOWN,

@@ -1,8 +1,8 @@
 """Rules for exceptions that litellm and agent frameworks raise themselves, by class name.
 
-They are about limits, guardrails, context overflow, and unusable answers. A class name has a higher rank than a status, because
-litellm gives these exceptions the status 400 or 422. A fact names the limit that ended a run without an exception, or refines
-the class by the text of the exception.
+The exceptions are about limits, guardrails, context overflow, and unusable answers. Their class name has a higher rank than the
+status, because litellm gives them the status 400 or 422. The rules with a fact are for a limit that ends a run without an
+exception, and for a detail in the text of an exception.
 """
 
 from typing import Final
@@ -27,7 +27,8 @@ ROWS: Final = (
     _named("budget", E.CALL_BUDGET, "spend_limit", ".BudgetExceededError"),
     _named("policy", E.PROMPT_BLOCKED, "content_filter", ".ContentPolicyViolationError"),
     _named("context", E.BAD_REQUEST, "context_overflow", ".ContextWindowExceededError"),
-    # The result of a tool is part of the next prompt. The arguments of a tool are output of the model.
+    # A guardrail for the result of a tool checks a part of the next prompt. A guardrail for the arguments of a tool, below,
+    # checks output of the model.
     _named("guardrail.prompt", E.PROMPT_BLOCKED, "guardrail",
            ".InputGuardrailTripwireTriggered .ToolOutputGuardrailTripwireTriggered"),
     # Exceptions of google-adk about sessions and tools.
@@ -36,7 +37,7 @@ ROWS: Final = (
     _named("adk.state", E.BAD_REQUEST, "failed_precondition", "google.adk.AlreadyExistsError google.adk.StaleSessionError"),
     _named("adk.input", E.BAD_REQUEST, "invalid_parameter", "google.adk.InputValidationError"),
     _named("adk.tool", E.TOOL_PROTOCOL, "other", "google.adk.ToolExecutionError"),
-    # dspy's own engine, over requests that it refuses and models that it does not know. The other classes follow the status.
+    # Exceptions of dspy's own engine for requests that it refuses and models that it does not know. All others have a status.
     _named("dspy.key", E.AUTH, "missing_key", "dspy.NotConfiguredError dspy.LMNotConfiguredError"),
     _named("dspy.unsupported", E.BAD_REQUEST, "unsupported",
            "dspy.CapabilityError dspy.UnsupportedFeatureError dspy.LMUnsupportedFeatureError"),

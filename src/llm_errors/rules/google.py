@@ -1,7 +1,7 @@
 """Rules of the google dialect: Gemini Developer API and Vertex AI.
 
-Names: `google.rpc.Code`, the reasons of `google.rpc.ErrorInfo` (googleapis `error_reason.proto`), and the
-`FinishReason` and `BlockedReason` enumerations of google-genai.
+The names come from `google.rpc.Code`, the reasons of `google.rpc.ErrorInfo` (googleapis `error_reason.proto`), and the
+enumerations `FinishReason` and `BlockedReason` of google-genai.
 """
 
 from typing import Any, Final
@@ -20,13 +20,16 @@ def _canonical(row_id: str, error_class: E, reason: str, status: int, codes: str
 
 
 def _said(row_id: str, error_class: E, reason: str, status: set[int], *says: str) -> Rule:
-    """A rule for a canonical name. It has the rank of a status, and a higher weight than the status alone."""
+    """A rule for phrases in the message of an error with one of these statuses. It wins over a rule for the status alone."""
     row = f"google.says.{row_id}"
     return Rule(row, error_class, reason, dialects=_DIALECT.only, status=frozenset(status), says=says, weight=2)
 
 
 def _live(row_id: str, error_class: E, reason: str, status: int, *says: str) -> Rule:
-    """A rule for the reason with which the Live API closes its websocket. There, the words of a status replace the status."""
+    """A rule for the reason with which the Live API closes its websocket.
+
+    A close has no HTTP status. `status` is the one that the words of the reason mean.
+    """
     row, where = f"google.live.{row_id}", frozenset({status})
     return Rule(row, error_class, reason, dialects=_DIALECT.only, status=where, says=says, embedded=True, weight=-1)
 
@@ -133,9 +136,9 @@ JOBS: Final = (
     _finish("job.failed", E.SERVER, "other", "JOB_STATE_FAILED", generic=True),
     _finish("job.expired", E.TIMEOUT, "provider", "JOB_STATE_EXPIRED"),
 )
-"""Final states of a batch. The application reads whether the single requests succeeded."""
+"""States of a batch that failed as a whole. Whether its single requests succeeded is left to the application."""
 
-# Interactions write the reasons in lower case.
+# In interactions, the reasons are in lower case.
 BLOCK: Final = (
     _block("safety", "safety", "SAFETY safety"),
     _block("blocklist", "blocklist", "BLOCKLIST blocklist"),
@@ -156,7 +159,7 @@ OTHERS: Final = (
          exceptions=words("google.genai.UnknownFunctionCallArgumentError google.genai.FunctionInvocationError"), weight=4),
     Rule("google.call.unsupported", E.BAD_REQUEST, "unsupported",
          exceptions=words("google.genai.UnsupportedFunctionError"), weight=4),
-    # The exception replaces the error that interrupted a continued interaction. That error is its cause.
+    # google-genai raises this in place of the error that interrupted a continued interaction. The error is its cause.
     Rule("google.continuation", E.SERVER, "other",
          exceptions=words("google.genai.ContinuationInterruptedError"), wrapper=True),
     Rule("google.says.context", E.BAD_REQUEST, "context_overflow", dialects=_DIALECT.only, status=frozenset({400}), says=(
@@ -171,7 +174,7 @@ OTHERS: Final = (
     _said("blocked", E.PROMPT_BLOCKED, "safety", {400}, "violate google's responsible ai practices",
           "safety filter threshold prohibited"),
     _said("billing", E.CALL_BUDGET, "billing", {400, 429}, "only accessible to billed users"),
-    # Vertex AI names the quota in the text only.
+    # Vertex AI names the exceeded quota only in the text.
     _said("rate.tokens", E.RATE_LIMITED, "tokens", {429}, "tokens_per_minute"),
     _said("account", E.AUTH, "account_disabled", {403}, "for violation of terms"),
     _said("key.leaked", E.AUTH, "invalid_key", {403}, "reported as leaked"),

@@ -1,4 +1,4 @@
-"""Rules for exceptions that huggingface_hub raises itself. The errors of its servers are of the openai dialect."""
+"""Rules for exceptions that huggingface_hub raises itself. The errors of Hugging Face's servers are of the openai dialect."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ ROWS: Final = (
     _raised("resource", E.NOT_FOUND, "resource",
             "EntryNotFoundError LocalEntryNotFoundError RevisionResolutionError CacheNotFound"
             " CachedRepoTreeNotFoundError"),
-    # The machine is configured to work offline. The class is a subclass of a network error.
+    # The machine is configured to work offline. Without this rule, the base class would count as a network error.
     _raised("offline", E.BAD_REQUEST, "failed_precondition", "OfflineModeIsEnabled"),
     # Errors that the library finds in files and in its local cache.
     _raised("files", E.BAD_REQUEST, "other",

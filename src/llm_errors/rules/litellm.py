@@ -1,6 +1,6 @@
 """Rules for exceptions that litellm raises itself, by class name: guardrails, refused requests, unusable answers.
 
-litellm gives them the status 400, 500 or none. The class name is more specific.
+litellm gives these exceptions the status 400 or 500, or no status. The class name is more specific.
 """
 
 from typing import Final
@@ -24,6 +24,6 @@ ROWS: Final = (
     _named("unsupported", E.BAD_REQUEST, "unsupported",
            "UnsupportedParamsError UnsupportedEndpointError EndpointNotSupportedByModelError"),
     _named("parameter", E.BAD_REQUEST, "invalid_parameter", "LiteLLMUnknownProvider MalformedRequestFieldError"),
-    # A router has no available deployment: all have failed or reached their limit, and are paused for some time.
+    # A router has no available deployment: all of them have failed or reached their limit, and are paused for some time.
     _named("no_deployment", E.RATE_LIMITED, "other", "RouterRateLimitError RouterRateLimitErrorBasic"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rules of the mistral dialect: La Plateforme through mistralai. Its error bodies are flat and have numeric codes.
+"""Rules of the mistral dialect: Mistral's API through mistralai. The error bodies are flat and have numeric codes.
 
 The numbers were seen in Mistral's error bodies. All other rules come from the openai dialect.
 """
@@ -17,7 +17,7 @@ CODES: Final = (
     _code("rate", E.RATE_LIMITED, "requests", "1300"),
     _code("overloaded", E.SERVER, "overloaded", "3505"),
     _code("model", E.NOT_FOUND, "model", "1500", status=frozenset({400, 404})),
-    # A request about a conversation or an agent names no model.
+    # A request about a conversation or an agent names no model, so another resource is missing.
     Rule("mistral.resource", E.NOT_FOUND, "resource", dialects=_DIALECT.only, status=frozenset({404}),
          facts=words("names_no_model"), weight=2),
     _code("history", E.BAD_REQUEST, "malformed_history", "3230", status=frozenset({400})),

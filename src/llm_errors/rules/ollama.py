@@ -1,6 +1,6 @@
 """Rules of the ollama dialect.
 
-Its errors are plain texts, which may also be lines of a stream. Source of the texts: public reports about Ollama's server.
+Ollama's errors are plain texts, which may also be lines of a stream. The texts come from public reports about Ollama's server.
 Finish reasons and everything else come from the openai dialect.
 """
 
@@ -16,7 +16,7 @@ _says = _DIALECT.says
 _BROKEN = frozenset({500})
 
 TEXTS: Final = (
-    # A quoted name in the message is matched as a space.
+    # Before phrases are matched, each quotation in the message becomes a space.
     _says("model", E.NOT_FOUND, "model", frozenset({404}), "try pulling it first", "model   not found"),
     _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}), "does not support"),
     _says("context", E.BAD_REQUEST, "context_overflow", frozenset({400, 500}),
@@ -31,7 +31,7 @@ LINES: Final = (
     # An error in a line of a stream has no status. The rules above match its text.
     Rule("ollama.line", E.SERVER, "other",
          dialects=_DIALECT.only, exceptions=words("ollama.ResponseError"), embedded=True, generic=True, kind="exception"),
-    # The SDK creates an object from any body with a successful status.
+    # The SDK builds an object from any body with a successful status. If the body does not fit, pydantic raises.
     Rule("ollama.body", E.UNKNOWN, "unexpected_body",
          dialects=_DIALECT.only, exceptions=words("pydantic_core.ValidationError"), embedded=True, weight=5),
 )  # fmt: skip

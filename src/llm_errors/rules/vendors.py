@@ -1,6 +1,6 @@
-"""Rules for exceptions of SDKs that serve one vendor, if the class alone shows what was wrong.
+"""Rules for exceptions of SDKs that serve one vendor, if the exception class alone shows what was wrong.
 
-A status or a code takes precedence. The names were taken from the SDKs. The rules of the dialects match what servers send.
+A status or a code takes precedence. The class names come from the SDKs. The rules of the dialects match what servers send.
 """
 
 from typing import Final
@@ -85,7 +85,7 @@ WATSONX: Final = (
         "unsupported",
         "UnsupportedOperation NoVirtualDeploymentSupportedForICP WrongEnvironmentVersion CannotInstallLibrary",
     ),
-    # All others are arguments that the SDK refuses.
+    # The SDK raises all other exceptions for arguments that it refuses.
     _raised(
         "ibm_watsonx_ai",
         "parameter",
@@ -113,10 +113,10 @@ _QIANFAN_CODES: Final = (
     ("app", E.NOT_FOUND, "resource", "15"),
     ("model", E.NOT_FOUND, "model", "336005"),
     ("parameter", E.BAD_REQUEST, "invalid_parameter", "100 336001 336002 336003 336104 336105"),
-    # From the API's table of errors: the text is too long, or unsafe.
+    # Two numbers from the API's table of errors, for a text that is too long.
     ("context", E.BAD_REQUEST, "context_overflow", "336007 336103"),
 )
-"""The numbers of qianfan's `consts.APIErrorCode`."""
+"""Id, class, reason and numeric codes of the rules for qianfan, from its `consts.APIErrorCode`."""
 QIANFAN: Final = (
     *(
         Rule(f"qianfan.code.{row_id}", error_class, reason, codes=words(codes), exceptions=words("qianfan.APIError"))
@@ -175,7 +175,7 @@ VERTEXAI: Final = (
 )
 AZURE: Final = (
     _raised("azure", "body", E.UNKNOWN, "unexpected_body", "DecodeError"),
-    # The application reads a stream twice, or too late.
+    # The application read a stream twice, or too late.
     _raised("azure", "stream", E.BAD_REQUEST, "protocol", "StreamConsumedError StreamClosedError ResponseNotReadError"),
 )
 CARTESIA: Final = (

@@ -1,7 +1,7 @@
 """Rules of the xai dialect: xAI's API over gRPC.
 
-Its errors are status codes of gRPC (`google.rpc.Code`), with a text from xAI or from the client's own channel. Source of the
-names of finish reasons and of deferred jobs: the enumerations of xai-sdk.
+xAI's errors are status codes of gRPC (`google.rpc.Code`), with a text from xAI or from the client's own channel. The names of
+finish reasons and of the states of deferred jobs come from the enumerations of xai-sdk.
 """
 
 from typing import Final
@@ -27,7 +27,7 @@ CHANNEL: Final = (
     # The channel of the client refuses a message that is larger than its options allow.
     _code("channel.size", E.BAD_REQUEST, "request_too_large", "resource_exhausted", says=("message larger than max",)),
 )  # fmt: skip
-"""Texts of the client's gRPC channel for a server that does not answer."""
+"""Rules for texts of the client's gRPC channel, for example if the server does not answer."""
 
 CODES: Final = (
     _code("unimplemented", E.BAD_REQUEST, "unsupported", "unimplemented"),

@@ -35,7 +35,7 @@ EXCEPTIONS: Final = (
          exceptions=words(".ContentFilterFinishReasonError .ArkContentFilterFinishReasonError"), weight=4),
     Rule("openai.together.download", E.TRANSPORT, "other", exceptions=words("together.DownloadError"), weight=2),
     Rule("openai.together.file", E.BAD_REQUEST, "invalid_parameter", exceptions=words("together.FileTypeError"), weight=2),
-    # The Azure SDK's classes for network errors, which contain the original error.
+    # The Azure SDK's exceptions for network errors. Each contains the original error.
     Rule("openai.azure.connection", E.TRANSPORT, "other",
          exceptions=words("azure.ServiceRequestError azure.ServiceResponseError azure.IncompleteReadError"),
          wrapper=True),
@@ -60,9 +60,9 @@ BASE_RESP: Final = (
     _number("timeout", E.TIMEOUT, "provider", "1001"),
     _number("server", E.SERVER, "internal", "1000 1013 1024 1033"),
 )
-"""MiniMax answers HTTP 200 with a numeric error code in `base_resp`."""
+"""Rules for the numeric error codes that MiniMax sends in `base_resp`, with HTTP 200."""
 
 SHARED: Final = (*codes.CODES, *texts.SAYS, *finish.ROWS)
-"""Rules that servers of other dialects share."""
+"""Rules that other dialects adopt, because their servers send the same codes, texts and finish reasons."""
 
 ROWS: Final = (*SHARED, *numbers(_DIALECT), *STATUS, *EXCEPTIONS, *BASE_RESP)

@@ -1,8 +1,8 @@
-"""Codes and types of errors in the openai dialect, of OpenAI and of the many servers that use the same wire format.
+"""Rules for error codes and types of the openai dialect, of OpenAI and of the many servers that use the same wire format.
 
-Sources: the literals of the openai SDK; the error tables of Azure, OpenRouter, DeepSeek, Huawei, Alibaba, Volcengine,
-Moonshot, xAI, watsonx, Databricks, Vercel and Portkey, and of the Stainless SDKs in `providers`; the error bodies of vLLM,
-llama.cpp, TGI, LiteLLM and new-api as public reports show them.
+The codes come from three sources: the literals of the openai SDK; the error tables of Azure, OpenRouter, DeepSeek, Huawei,
+Alibaba, Volcengine, Moonshot, xAI, watsonx, Databricks, Vercel and Portkey, and of the Stainless SDKs in `providers`; and the
+error bodies of vLLM, llama.cpp, TGI, LiteLLM and new-api, as public reports show them.
 """
 
 from typing import Final
@@ -40,7 +40,7 @@ CODES: Final = (
     _code("spend_limit.suspended", E.CALL_BUDGET, "spend_limit",
           "precondition_failed",
           says=("spending limit", "failure to pay")),
-    # OpenRouter: a token budget. Other servers use this code with another status, for a limit per minute or of a prompt.
+    # At OpenRouter, the code means a token budget. Other servers send it with another status, for a limit per minute or prompt.
     _code("spend_limit.tokens", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", status=frozenset({400, 402})),
     _code("spend_limit.tokens.generic", E.CALL_BUDGET, "spend_limit", "token_limit_exceeded", generic=True),
     _status("rate.requests", E.RATE_LIMITED, "requests", 429,
@@ -48,7 +48,7 @@ CODES: Final = (
           " too_many_requests_error ratelimitreached rate_limit rate_limited ratelimited request_limit_exceeded"
           " throttling_error throttlingexception toomanyrequestsexception rate_limit_reached ratelimit throttled"
           " throttled_exception quota_rate_limit limitexceeded limit_exceeded rate_limit_exceeded_error"),
-    # Limits of a single kind. Their messages contain nothing about an account.
+    # Codes for one kind of limit. Their messages contain nothing about an account.
     _code("rate.requests.named", E.RATE_LIMITED, "requests",
           "limit_requests limit_burst_rate throttling.ratequota throttling.burstrate rpm_rate_limit_exceeded"
           " ratelimitexceeded.endpointrpmexceeded modelaccountrpmratelimitexceeded accountratelimitexceeded"
@@ -56,7 +56,7 @@ CODES: Final = (
           " modelaccountipmratelimitexceeded dynamic_request_limited requests_per_minute_exceeded"
           " rate_limit_reached_requests preemptible_rpm_rate_limit_exceeded user_rate_limit_exceeded"
           " cluster_rate_limit_exceeded rpm_limit_exceeded"),
-    # The limit of a router is not the limit of the provider behind it.
+    # With the fact `upstream`, a router reports the limit of a provider behind it, not its own limit.
     _code("rate.upstream", E.RATE_LIMITED, "upstream", "rate_limit_exceeded", facts=words("upstream"), weight=1),
     _code("rate.tokens", E.RATE_LIMITED, "tokens",
           "tokens limit_tokens token_quota_exceeded too_many_tokens_error tpm_rate_limit_exceeded"
@@ -74,12 +74,12 @@ CODES: Final = (
     _code("rate.daily", E.RATE_LIMITED, "daily_quota",
           "tokens_per_day requests_per_day daily_limit_exceeded daily_quota_exceeded rpd_limit_exceeded tpd_limit_exceeded",
           weight=1),
-    # The code is the same for every period; only the text names the period.
+    # These codes are the same for every period; only the text names the period.
     _code("rate.daily.said", E.RATE_LIMITED, "daily_quota",
           "rate_limit_exceeded tokens requests rate_limit_reached_error token_quota_exceeded request_quota_exceeded"
           " ratelimitreached",
           says=("per day", "tpd rate limit", "rpd rate limit", "userbymodelbyday"), weight=1),
-    # Azure's code repeats the status or is the same for both limits; only the text distinguishes them.
+    # Azure's codes repeat the status, or are the same for limits of requests and of tokens. Only the text tells which it is.
     _code("rate.tokens.said", E.RATE_LIMITED, "tokens",
           "rate_limit_exceeded throttling_error rate_limit_error",
           says=("exceeded token rate limit", "limit type: tokens", "tpm limit reached"), weight=1),
@@ -144,7 +144,7 @@ CODES: Final = (
           " model_context_window_exceeded max_prompt_tokens_exceeded input_too_long tokens_too_long prompt_too_long"
           " outofcontexterror context_length_error max_context_length_exceeded input_tokens_exceeded"
           " contextwindowexceedederror contextlengthexceeded contextwindowexceeded invalid_request_prompt_too_long"),
-    # TwelveLabs: the video is too long. Other servers count a budget with this code.
+    # At TwelveLabs, this code means that the video is too long. At other servers, it means a budget.
     _code("context.video", E.BAD_REQUEST, "context_overflow", "token_limit_exceeded",
           providers=words("twelvelabs"), weight=1),
     # Any parameter can be too long, but only a prompt can be compressed.
@@ -185,7 +185,7 @@ CODES: Final = (
                 "failed to parse tool call arguments as json"), weight=1),
     _code("history", E.BAD_REQUEST, "malformed_history",
           "invalid_request_message_order invalid_message invalid_encrypted_content"),
-    # OpenAI sends this code for a prompt that its policy refuses.
+    # OpenAI sends `invalid_prompt` for a prompt that its policy refuses, OpenRouter for a wrong history.
     _code("history.openrouter", E.BAD_REQUEST, "malformed_history", "invalid_prompt", providers=words("openrouter")),
     _code("media", E.BAD_REQUEST, "invalid_media",
           "invalid_image invalid_image_format invalid_base64_image invalid_image_url image_too_large image_too_small"
@@ -196,14 +196,14 @@ CODES: Final = (
           " invalidparameter.oversizedimage oversizedimage invalidimageurl invalidimageresolution invalidurl"
           " invalidimageurl.emptyurl invalidimageurl.invalidformat invalid_media image_size_exceeded"),
     _code("precondition", E.BAD_REQUEST, "failed_precondition", "data_residency_mismatch zero_data_retention invalid_state"),
-    # A session that has reached its maximum age, or that cannot process the request of the application now.
+    # The session has reached its maximum age, or it cannot process the request of the application now.
     _code("session", E.BAD_REQUEST, "failed_precondition",
           "session_expired websocket_connection_limit_reached conversation_already_has_active_response"
           " response_cancel_not_active cannot_update_voice session_not_found"),
     _code("session.audio", E.BAD_REQUEST, "invalid_media", "input_audio_buffer_commit_empty invalid_audio_format"),
     _code("precondition.generic", E.BAD_REQUEST, "failed_precondition", "precondition_failed", generic=True),
     _code("tool", E.TOOL_PROTOCOL, "malformed_call", "tool_use_failed tool_call_failed output_parse_failed tool_call_parse_error"),
-    # Error types of TGI. They are ordinary words, so the status wins.
+    # Error types of TGI. They are ordinary words, so a rule for the status wins.
     _code("tgi.tool", E.TOOL_PROTOCOL, "malformed_call", "tool_error", generic=True),
     _code("tgi.generation", E.SERVER, "model_error", "generation incomplete_generation", generic=True),
     _code("tgi.request", E.BAD_REQUEST, "invalid_parameter", "validation template_error", generic=True),
@@ -232,17 +232,17 @@ CODES: Final = (
           facts=words("jailbreak")),
     _code("blocked.policy", E.PROMPT_BLOCKED, "prohibited_content",
           "invalid_prompt cyber_policy bio_policy misalignment_policy_violation"),
-    # Failed tasks of Runway: the code is a path, of which the beginning tells the stage.
+    # Failed tasks of Runway have a path as their code. The beginning of the path tells the stage.
     _code("blocked.safety", E.PROMPT_BLOCKED, "safety", "safety.input input_preprocessing.safety"),
     _code("blocked.safety.output", E.OUTPUT_BLOCKED, "safety", "safety.output third_party.safety"),
     _code("blocked.moderation", E.PROMPT_BLOCKED, "moderation",
           "moderation_blocked content_policy_violation image_content_policy_violation moderation_error"
           " input_moderation safety_violation sensitive_words_detected"),
-    # An image may be blocked before or after it was generated: the error names the stage.
+    # An image may be blocked before or after it was generated. The error names the stage.
     _code("blocked.moderation.output", E.OUTPUT_BLOCKED, "image_safety",
           "moderation_blocked",
           facts=words("output_stage")),
-    # The trace of a guardrail distinguishes input and output. Without a trace it counts as output.
+    # The trace of a guardrail shows whether it blocked the prompt or the output. Without a trace, the output is assumed.
     _code("blocked.guardrail", E.OUTPUT_BLOCKED, "guardrail",
           "guardrail_blocked guardrail_intervened guardrail_raised_exception hooks_failed guardrail_violation"
           " output_guardrail_triggered"),
@@ -274,7 +274,7 @@ CODES: Final = (
           " internal.bad_output task_failed model_call_error llm_empty_response"),
     _code("deadline", E.SERVER, "deadline_exceeded",
           "gateway_timeout_error vector_store_timeout deadline_exceeded channel:response_time_exceeded apig.0203"),
-    # What the servers of Letta tell about the provider that they call, in a stream and with a status.
+    # Letta's servers send these codes for errors of the provider that they call, in a stream and with a status.
     _code("upstream.timeout", E.TIMEOUT, "provider", "llm_timeout"),
     _code("upstream.rate", E.RATE_LIMITED, "upstream", "llm_rate_limit"),
     _code("upstream.key", E.AUTH, "invalid_key", "llm_authentication"),
@@ -288,7 +288,7 @@ CODES: Final = (
           "upstream_error provider_error bad_gateway provider_unavailable bad_response_status_code do_request_failed"
           " bad_response bad_response_body empty_response read_response_body_failed downstream_request_failed"
           " failed_dependency llm_error llm_api_error llm_provider mcp_connection_error"),
-    # What the websockets of Deepgram, ElevenLabs and Hume tell.
+    # Codes from the websockets of Deepgram, ElevenLabs and Hume.
     _code("speech.throttled", E.RATE_LIMITED, "requests", "commit_throttled"),
     _code("speech.failed", E.SERVER, "model_error", "transcriber_error failed_to_listen failed_to_think failed_to_speak"),
     _code("speech.server", E.SERVER, "internal", "net-0000 net-0002 net-0003 net-0004"),
@@ -302,14 +302,14 @@ CODES: Final = (
           " injectionrefused"),
     _code("speech.message", E.BAD_REQUEST, "invalid_parameter",
           "schemaerror unparsable_client_message invalid_settings configurefailure message-0000 data-0002 invalid_config"),
-    # A workflow of Vellum: its code and its nodes are the application's own.
+    # Codes of Vellum's workflows, whose nodes and code belong to the application.
     _code("workflow.turns", E.CALL_BUDGET, "max_turns", "node_execution_count_limit_reached"),
     _code("workflow.start", E.BAD_REQUEST, "failed_precondition", "workflow_initialization"),
     _code("workflow.own", E.BAD_REQUEST, "other", "user_defined_error"),
     _code("workflow.outputs", E.TOOL_PROTOCOL, "schema_mismatch", "invalid_outputs"),
     _code("workflow.node", E.SERVER, "other", "node_execution"),
     _code("conflict", E.SERVER, "conflict", "conversation_locked conflict_error resource_conflict"),
-    # These codes are general. An HTTP status is more specific.
+    # These codes are general, so a rule for the HTTP status wins.
     _code("generic.request", E.BAD_REQUEST, "invalid_parameter",
           "invalid_request_error invalid_request badrequesterror bad_request badrequest invalid_argument"
           " bad_request_error validationexception invalid_parameter_error invalidparameter unprocessable"

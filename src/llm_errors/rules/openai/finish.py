@@ -1,4 +1,4 @@
-"""Finish reasons of the openai dialect: of OpenAI, of compatible servers, and of Gemini behind a compatible server."""
+"""Rules for finish reasons of the openai dialect: of OpenAI, compatible servers, and Gemini behind a compatible server."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ _finish = _DIALECT.finish
 
 
 def _in_both_cases(rows: Iterable[Rule]) -> Iterator[Rule]:
-    """The members of Gemini's enumeration, as Google writes them and as gateways write them."""
+    """Copy Gemini's rules. Google writes the finish reasons in capitals, gateways write some of them in lower case."""
     for row in rows:
         names = frozenset(filter(str.isupper, row.finish))
         if names:
@@ -32,21 +32,21 @@ _OWN: Final = (
     _finish("window", E.TRUNCATED, "context_window",
             "model_length model_context_window_exceeded context_length_exceeded context_window token_limit"
             " context"),
-    # vLLM stops an answer that repeats itself; a limit of messages is not a limit of tokens.
+    # vLLM stops an answer that repeats itself. The others are limits of messages or of time, not of tokens.
     _finish("other", E.TRUNCATED, "other", "repetition max_messages time_limit max_time"),
-    # An agent of Letta or orq.ai says why its loop stopped.
+    # An agent of Letta or orq.ai tells why its loop stopped.
     _finish("agent.steps", E.CALL_BUDGET, "max_turns", "max_steps max_iterations"),
     _finish("agent.credits", E.CALL_BUDGET, "billing", "insufficient_credits"),
     _finish("agent.prompt", E.BAD_REQUEST, "context_overflow", "context_window_overflow_in_system_prompt"),
     _finish("agent.upstream", E.SERVER, "upstream", "llm_api_error"),
     _finish("agent.answer", E.SERVER, "model_error", "invalid_llm_response"),
-    # A run of an assistant stops at the limits that were set for it.
+    # A run of an assistant stops at a limit that the application has set for it.
     _finish("budget", E.CALL_BUDGET, "token_limit", "max_prompt_tokens"),
     _finish("expired", E.TIMEOUT, "provider", "run_expired expired"),
     _finish("filter", E.OUTPUT_BLOCKED, "content_filter",
             "content_filter content_filtered content-filter sensitive"),
     _finish("filter.prompt", E.PROMPT_BLOCKED, "content_filter", "content_filter", facts=words("prompt_filtered")),
-    # GigaChat: the topic of the request is forbidden.
+    # At GigaChat, the topic of the request is forbidden.
     _finish("blacklist", E.PROMPT_BLOCKED, "blocklist", "blacklist"),
     _finish("toxic", E.OUTPUT_BLOCKED, "safety", "ERROR_TOXIC"),
     _finish("refusal", E.OUTPUT_BLOCKED, "refusal", "refusal"),

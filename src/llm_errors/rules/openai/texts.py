@@ -1,4 +1,4 @@
-"""Phrases in error messages of the openai dialect, for failures for which a provider gives no other signal.
+"""Rules for phrases in error messages of the openai dialect, for failures that a provider signals in no other way.
 
 Each rule also requires a status, or a code that many failures share.
 """
@@ -41,7 +41,7 @@ SAYS: Final = (
           "is not a valid model", "not a valid model id", "model not found", "model does not exist", "model not exist", "no such model",
           "unknown model", "has been decommissioned", "invalid model name passed"),
     _says("deployment", E.NOT_FOUND, "deployment", frozenset({404}), "deployment for this resource does not exist"),
-    # A missing resource other than a model: a stored item, or a path that Azure does not know.
+    # The missing resource is not a model, but a stored item, or a path that Azure does not know.
     _says("resource", E.NOT_FOUND, "resource", frozenset({404}),
           "resource not found", "items are not persisted when", "previous response with id"),
     _says("unsupported", E.BAD_REQUEST, "unsupported", frozenset({400}),
@@ -66,7 +66,7 @@ SAYS: Final = (
     _says("rate.concurrency", E.RATE_LIMITED, "concurrency", frozenset({429}),
           "limit type: max_parallel_requests", "userconcurrentrequests", "concurrency limit", "max organization concurrency",
           "too many concurrent", "concurrent requests", "reduce concurrency", "reached max concurrency"),
-    # The proxy has no deployment left that it may call.
+    # LiteLLM's proxy has no deployment left that it may call.
     _says("rate.upstream", E.RATE_LIMITED, "upstream", frozenset({429}), "no deployments available"),
     _says("rate.burst", E.RATE_LIMITED, "requests", frozenset({400}), "request rate increased too quickly"),
     _says("quota", E.CALL_BUDGET, "insufficient_quota", frozenset({403}), "out of call volume quota"),
@@ -87,7 +87,7 @@ SAYS: Final = (
     _says("refused_input.403", E.PROMPT_BLOCKED, "moderation", frozenset({403}), "content violates usage guidelines"),
     _says("blocked", E.PROMPT_BLOCKED, "content_filter", frozenset({400}), "contentpolicyviolationerror"),
     _says("guardrail", E.PROMPT_BLOCKED, "guardrail", frozenset({400}), "violated guardrail policy"),
-    # An error that is plain text, instead of an answer or in a stream: the words of a status replace the status.
+    # An error may be plain text, in place of an answer or in a stream. It has no status, but its words may name one.
     _words("rate", E.RATE_LIMITED, "requests", 429, "rate limit", "too many requests"),
     _words("key", E.AUTH, "invalid_key", 401, "unauthorized", "invalid api key", "authentication failed"),
     _words("denied", E.AUTH, "permission_denied", 403, "forbidden", "permission denied", "access denied", "access is denied"),

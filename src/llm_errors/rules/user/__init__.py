@@ -1,4 +1,6 @@
-"""The user's rules: a TOML file (`LLM_ERRORS_RULES_FILE`) that comes before the shipped rules, validated line by line.
+"""Reads the user's rules from a TOML file (`LLM_ERRORS_RULES_FILE`), and reports each problem with its line.
+
+The rules of the user take precedence over the shipped rules.
 
     [[rule]]
     id = "gateway.quota"            # shown as llm.error.rule; default: user.1, user.2 ...
@@ -8,7 +10,7 @@
     class = "CALL_BUDGET"           # or "healthy", for answers only
     reason = "insufficient_quota"
 
-A file with a problem is not used at all: a part of the rules could classify wrongly. Standard library only, except tomli on
+A file with a problem is not used at all, because a part of its rules could classify wrongly. Standard library only, except tomli on
 Python 3.10.
 """
 
@@ -61,7 +63,7 @@ def read(path: str) -> tuple[list[Rule], list[Problem]]:
 
 
 def parse(text: str, path: str = "rules.toml") -> tuple[list[Rule], list[Problem]]:
-    """The rules and the problems of the text of a file."""
+    """The rules in the text of a file, and all problems in it. `path` is only used to name the file."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:  # pragma: no cover - only on Python 3.10

@@ -21,11 +21,11 @@ FACTS: Final = {
     "unexpected_body": "an answer that is a page, a bare string or of another shape",
     "blocked": "a block reason without a candidate",
 }
-"""The facts about an answer that a rule may require."""
+"""Fact -> what it means. A rule may require these facts about an answer."""
 
 _SHORTEST_TEXT: Final = 6
 _MISSPELT: Final = 0.85
-"""How similar an unknown provider must be to a known one to count as misspelt. A gateway may have any name."""
+"""From which similarity on an unknown provider counts as a misspelt known one. Others are kept: a gateway may have any name."""
 
 _TEXT_CONDITIONS: Final = ("dialects", "providers", "codes", "types", "finish", "block", "exceptions", "facts", "says")
 CONDITIONS: Final = (*_TEXT_CONDITIONS, "status")
