@@ -319,21 +319,20 @@ class Invocation:
         """
         look = self._begin_chunks(chunks)
         begun = False
-        advance: Callable[[], Any] = iterator.__next__
-        step, thrown = iter(first).__next__ if first else advance, 0
+        step: Callable[[], Any] | None = iter(first).__next__ if first else None
+        thrown = 0
         try:
             while True:
                 self.waiting = True
                 try:
-                    chunk = step()
+                    chunk = next(iterator) if step is None else step()
                 except StopIteration as stop:
                     quietly("stream", None, self.exhausted)
                     return stop.value
                 except BaseException as exc:
+                    step = None  # a step that throws refers to an exception, and through it to this frame
                     quietly("stream", None, self._broken, exc, thrown)
                     raise
-                finally:
-                    step = advance  # a step that throws refers to an exception, and through it to this frame
                 self.received = perf_counter()
                 self.waiting = False
                 try:
@@ -345,7 +344,7 @@ class Invocation:
                     begun = self._turning_point(ended)
                 try:
                     sent = yield chunk
-                    step = advance if sent is None else partial(iterator.send, sent)
+                    step = None if sent is None else partial(iterator.send, sent)
                 except BaseException as exc:  # noqa: BLE001 - the SDK raises it again, or handles it
                     step, thrown = _throwing(iterator, exc), id(exc)
         finally:
@@ -361,21 +360,20 @@ class Invocation:
         """The same for an async iterator."""
         look = self._begin_chunks(chunks)
         begun = False
-        advance: Callable[[], Any] = iterator.__anext__
-        step, thrown = partial(_taken, first[0]) if first else advance, 0
+        step: Callable[[], Any] | None = partial(_taken, first[0]) if first else None
+        thrown = 0
         try:
             while True:
                 self.waiting = True
                 try:
-                    chunk = await step()
+                    chunk = await (iterator.__anext__() if step is None else step())
                 except StopAsyncIteration:
                     quietly("stream", None, self.exhausted)
                     return
                 except BaseException as exc:
+                    step = None
                     quietly("stream", None, self._broken, exc, thrown)
                     raise
-                finally:
-                    step = advance
                 self.received = perf_counter()
                 self.waiting = False
                 try:
@@ -387,7 +385,7 @@ class Invocation:
                     begun = self._turning_point(ended)
                 try:
                     sent = yield chunk
-                    step = advance if sent is None else partial(iterator.asend, sent)
+                    step = None if sent is None else partial(iterator.asend, sent)
                 except BaseException as exc:  # noqa: BLE001 - the SDK raises it again, or handles it
                     step, thrown = await throwing_async(iterator, exc), id(exc)
         finally:
