@@ -1,7 +1,7 @@
-"""Advice on what to do about a failed call. It depends on class and reason only. Nothing here retries, sleeps or sends.
+"""Gives advice on what to do about a failed call. `plan` returns the advice, and never retries, sleeps or sends anything.
 
-`plan` gives the advice. `recovery.tenacity` and `recovery.google_adk` connect it with these packages. Import them by name:
-they need tenacity or google-adk. Everything else needs the standard library only, and no OpenTelemetry.
+`recovery.tenacity` and `recovery.google_adk` apply the advice in these frameworks. They must be imported by name, because they
+need tenacity or google-adk. All other modules need the standard library only, and no OpenTelemetry.
 """
 
 from llm_errors.recovery.backoff import base_delay, delay

@@ -1,6 +1,7 @@
-"""Counts what ADK's callbacks report, unless the instrumentor is active, which counts the calls itself.
+"""Counts the calls that ADK's callbacks report, unless `LLMErrorsInstrumentor` is active and counts them itself.
 
-It records counters and log records but no spans, because the span of the model call is no longer current in a callback.
+This module records counters and log records but no spans, because the span of the model call is no longer current in a
+callback.
 """
 
 from time import perf_counter
@@ -19,18 +20,18 @@ _READER = LlmResponseReader()
 
 
 class Telemetry:
-    """Records calls with the global OpenTelemetry providers, which it looks up when the first call has ended."""
+    """Records calls with the global OpenTelemetry providers, which are looked up when the first call has ended."""
 
     def __init__(self) -> None:
         self._recorder: Any = None
 
     def ended(self, model: str, started: float, outcome: Answer | Exception, counted: bool) -> None:
-        """A model call ended. If it was `counted` before, only a failure is added."""
+        """Record the end of a model call. If the call has been counted before, record only a failure."""
         if isinstance(outcome, Exception) or outcome.suspicion is not None or not counted:
             self._record(_info("generate_content", model), started, outcome, counted)
 
     def refused(self, model: str, error: Exception) -> None:
-        """A run has reached its call limit. The error counts as one call of the agent."""
+        """Record that a run has reached its call limit. The error counts as a failed call of the agent."""
         self._record(_info("invoke_agent", model), perf_counter(), error, False)
 
     def _record(self, info: CallInfo, started: float, outcome: Answer | Exception, counted: bool) -> None:

@@ -1,4 +1,4 @@
-"""How long to wait before the next attempt if the provider did not say: exponential backoff with jitter, up to a cap."""
+"""Decides how long to wait before a retry if the provider did not say: exponential backoff with jitter, up to a cap."""
 
 import random as _random
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _DOUBLINGS = 64
 
 
 def base_delay(category: str, provider: str = "") -> float:
-    """Seconds before the second attempt, or 0 for a category in which waiting does not help."""
+    """The wait in seconds before the second attempt, or 0 for a category in which waiting does not help."""
     if category == "rate_limit":
         known = providers.provider(provider)
         return providers.DEFAULT_BACKOFF if known is None else known.backoff
@@ -21,10 +21,10 @@ def base_delay(category: str, provider: str = "") -> float:
 
 
 def delay(attempt: int, base: float, *, cap: float = CAP, random: Callable[[], float] = _random.random) -> float:
-    """The wait in seconds: `base` x 2^(attempt - 1), plus or minus up to half of that, and never above `cap`.
+    """The wait in seconds after a failed attempt, of which the first has the number 1.
 
-    At the cap, the wait is distributed evenly between half of the cap and the cap, so that clients that failed at the same
-    time do not retry at the same time. The first attempt has the number 1.
+    It is `base` x 2^(attempt - 1), plus or minus up to half of that, and never above `cap`. At the cap, it is a random value
+    between half of the cap and the cap, so that clients that failed at the same time do not retry at the same time.
     """
     doublings = min(max(attempt, 1) - 1, _DOUBLINGS)
     full = base * 2**doublings

@@ -1,4 +1,4 @@
-"""Passes class, reason and advice about a failed call to an error hook of a framework, as a flat dictionary."""
+"""Describes a failed call to an error hook of a framework: class, reason and advice in a flat dictionary."""
 
 import logging
 from collections.abc import Callable
@@ -21,9 +21,9 @@ def error_context(
     agent_id: str | None = None,
     session_id: str | None = None,
 ) -> ErrorContext:
-    """The keys `class`, `reason`, `category`, `user_message`, `retryable`, `provider` and `model`.
+    """Returns a dictionary with `class`, `reason`, `category`, `user_message`, `retryable`, `provider` and `model`.
 
-    `agent_id` and `session_id` are added if they are known."""
+    It also contains `agent_id` and `session_id` if they are given."""
     advice = plan(failure, provider=provider, model=model, attempt=attempt, partial_output=partial_output)
     known = {"agent_id": agent_id, "session_id": session_id}
     return {
@@ -39,10 +39,10 @@ def error_context(
 
 
 def on_error(handler: Callable[[ErrorContext], object], *, provider: str = "", model: str = "") -> Callable[..., None]:
-    """An error hook for a framework.
+    """Returns an error hook for a framework. The hook calls `handler` with the result of `error_context`.
 
-    The framework calls it with the failure, and with what it knows (`agent_id`, `session_id`, `attempt`, ...) as keywords.
-    `handler` receives the context. If it raises, the error is logged and the framework continues.
+    The framework calls the hook with the failure and, as keywords, with what it knows, such as `agent_id` or `attempt`. If
+    `handler` raises, the error is logged and the framework continues.
     """
 
     def hook(failure: Any, **known: Any) -> None:

@@ -36,7 +36,7 @@ _READER = LlmResponseReader()
 
 @dataclass
 class _Call:
-    """One model call of an agent."""
+    """A model call of an agent. `counted` is true once the call has been recorded."""
 
     model: str
     started: float
@@ -45,18 +45,21 @@ class _Call:
 
 @dataclass
 class _Run:
-    """The state of one invocation: each agent's current model call, and the classification for its next event."""
+    """The state of one ADK invocation. Both dictionaries have the names of agents as keys.
+
+    `calls` contains the current model call of an agent, and `verdicts` the classification to write into its next event.
+    """
 
     calls: dict[str, _Call] = field(default_factory=dict)
     verdicts: dict[str, Classification] = field(default_factory=dict)
 
 
 class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
-    """Writes failures of models into the session state. With `substitute`, it also replaces failures by a text.
+    """Writes the class of a model's failure into the session state. With `substitute`, it also replaces failures by a text.
 
-    `refusal_text` replaces blocked prompts and answers, `degraded_text` replaces RATE_LIMITED, SERVER, TRANSPORT and TIMEOUT.
-    Other errors, above all AUTH, NOT_FOUND and BAD_REQUEST, are raised unchanged. `telemetry` counts calls and failures if
-    `LLMErrorsInstrumentor` is not active; if it is, it counts them itself.
+    `refusal_text` replaces blocked prompts and answers. `degraded_text` replaces failures of the classes RATE_LIMITED, SERVER,
+    TRANSPORT and TIMEOUT. Other errors, above all AUTH, NOT_FOUND and BAD_REQUEST, are raised unchanged. With `telemetry`, the
+    plugin counts calls and failures, but only while `LLMErrorsInstrumentor`, which counts them itself, is not active.
     """
 
     def __init__(
@@ -82,29 +85,29 @@ class LlmErrorsPlugin(BasePlugin):  # type: ignore[misc]
         quietly("adk_plugin", None, self._begin, callback_context, llm_request)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> LlmResponse | None:
-        """Classify an answer, and return a text that replaces it if it failed and is to be replaced."""
+        """Classify an answer. If it is a failure that `substitute` covers, return the text that replaces it."""
         return quietly("adk_plugin", None, self._answered, callback_context, llm_response)
 
     async def on_model_error_callback(
         self, *, callback_context: Any, llm_request: Any, error: Exception
     ) -> LlmResponse | None:
-        """Classify a raised error, and return a text that replaces it if the user can only wait."""
+        """Classify a raised error. If `substitute` covers its class, return the text that replaces it."""
         return quietly("adk_plugin", None, self._raised, callback_context, error)
 
     async def on_agent_error_callback(self, *, agent: Any, callback_context: Any, error: Exception) -> None:
-        """Record that the call limit is reached. ADK raises this before it calls a model, so no other callback sees it."""
+        """Record that the call limit is reached. ADK raises this error before it calls a model: no other callback sees it."""
         quietly("adk_plugin", None, self._agent_failed, callback_context, agent, error)
 
     async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
-        """Write the class into the state delta of the event. No other way stores it for every kind of failure."""
+        """Write the class into the state delta of the event. Only this way stores it for all kinds of failures."""
         quietly("adk_plugin", None, self._event, event)
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
-        """Forget the run."""
+        """Forget the state of a run that has ended."""
         self._runs.pop(invocation_context.invocation_id, None)
 
     async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:
-        """Forget the run."""
+        """Forget the state of a run that has failed."""
         self._runs.pop(invocation_context.invocation_id, None)
 
     # --- what the callbacks do --------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
-"""Finds the wait that a provider asked for: in the headers, an attribute, the body, and last in the text of the message.
+"""Finds the wait that a provider asked for: in the headers, else in an attribute, the body, or the text of the message.
 
-If the hint of one source is invalid, the next one is read. Zero is valid and means an immediate retry. Standard library only.
+If a source contains no valid wait, the next source is read. Zero is valid and means an immediate retry. This module needs the
+standard library only.
 """
 
 import re
@@ -27,7 +28,10 @@ _NUMERAL: Final = re.compile(r"\d{1,12}(?:\.\d{1,12})?")
 
 
 def wait_asked_for(failure: Any, *, cap: float) -> float | None:
-    """Seconds, at most `cap`, or None. The order of the sources counts more than the order of the chained exceptions."""
+    """The wait in seconds, at most `cap`, or None if the provider did not ask for one.
+
+    A source is read in all chained exceptions before the next source is read.
+    """
     links = causes.chain(failure) if isinstance(failure, BaseException) else [failure]
     for source in _SOURCES:
         for link in links:
@@ -81,7 +85,7 @@ def _attribute(link: Any) -> float | None:
 
 
 def _body(link: Any) -> float | None:
-    """The wait that the readers of answers find. They also read the headers and the attribute, which were checked before."""
+    """The wait that the SDK's reader finds. It also reads headers and attributes, which the sources before have checked."""
     if isinstance(link, BaseException):
         return exceptions.read(link).retry_after
     return retry_after.bounded(field(field(link, "error"), "retry_after"))
@@ -97,12 +101,12 @@ def _message(link: Any) -> float | None:
 
 
 def plain_text(failure: Any) -> str:
-    """The text of an exception, up to a limit; empty for anything else, and if its `__str__` raises."""
+    """The text of an exception, up to a limit. It is empty if `failure` is no exception, or if its `__str__` raises."""
     if not isinstance(failure, BaseException):
         return ""
     try:
         return str(failure)[:TEXT_LIMIT]
-    except Exception:  # noqa: BLE001 - a foreign exception's own method
+    except Exception:  # noqa: BLE001 - `__str__` of a foreign exception may raise anything
         return ""
 
 

@@ -1,7 +1,8 @@
 """Warns about a second retry layer: SDKs retry by themselves, and a retry around them multiplies the attempts.
 
-Three retries around an SDK that makes three attempts send up to twelve requests. One layer is enough: switch the retries of
-the SDK off (`max_retries=0`) if llm-errors advises them. Standard library only; no SDK is imported.
+Three retries around an SDK that makes three attempts send up to twelve requests. One layer is enough: if the application
+retries by the advice of llm-errors, the retries of the SDK should be off (`max_retries=0`). This module needs the standard
+library only and imports no SDK.
 """
 
 import logging
@@ -17,11 +18,12 @@ _COUNT_HEADER: Final = "x-stainless-retry-count"
 
 
 class SecondRetryLayerWarning(UserWarning):
-    """The SDK retries too."""
+    """Warns that the SDK retries too."""
 
 
 def sdk_retries(client: Any) -> int:
-    """How many retries a client makes by itself. Readable for OpenAI and similar SDKs, google-genai and botocore; else 0."""
+    """How many retries a client makes by itself. It is 0 for clients other than those of OpenAI and similar SDKs,
+    google-genai and botocore, because their setting is not known."""
     own = number(field(client, "max_retries"))
     if own is not None:
         return max(own, 0)
@@ -41,7 +43,7 @@ def _botocore_retries(retries: Any) -> int:
 
 
 def warn_of_second_layer(*clients: Any, stacklevel: int = 2) -> None:
-    """Warn about every client that retries by itself. The warning points to the line of the caller."""
+    """Warn about every client that retries by itself. The warning names the line that calls this function."""
     for client in clients:
         retries = sdk_retries(client)
         if retries:
@@ -54,7 +56,7 @@ def warn_of_second_layer(*clients: Any, stacklevel: int = 2) -> None:
 
 
 def retried_below(failure: Any) -> int:
-    """How many retries the SDK had made before it raised this failure, as far as the request shows it."""
+    """How many retries the SDK had made before it raised this failure. It is 0 if the request does not show it."""
     links = causes.chain(failure) if isinstance(failure, BaseException) else []
     for link in links:
         request = field(link, "request") or field(field(link, "response"), "request")

@@ -1,7 +1,7 @@
-"""Decides what to do about one failed call: whether and when to retry, and what to change before. It only decides.
+"""Decides what to do about one failed call: whether and when to retry, and what to change before. It does none of this itself.
 
-`classify` decides class and reason. A table maps them to a category, and all advice follows from the category, so that
-two failures with the same class and reason never get different advice.
+`verdict.judge` decides class and reason. The tables in this module map them to a category and to a text for the user, and the
+advice follows from these.
 """
 
 import random as _random
@@ -87,10 +87,10 @@ _USER_MESSAGE: Final = {
 class RecoveryPlan:
     """Advice on one failed call.
 
-    `category` is one of `CATEGORIES`, `kind` one of `KINDS`. `backoff_seconds` is the wait before the retry (0 when
-    there is none). `compress_to_tokens` is the size to compress the prompt to, if the sizes are known. `user_message`
-    can be shown to anyone: it names no provider, model, key or cause. All advice follows from `error_class` and `reason`.
-    They are None and empty if nothing failed, or if the caller cancelled the call.
+    `category` is one of `CATEGORIES`, `kind` one of `KINDS`. `backoff_seconds` is the wait before the retry, or 0 if no wait
+    is needed. `compress_to_tokens` is the size to compress the prompt to, if the sizes are known. `user_message`
+    can be shown to anyone: it names no provider, model, key or cause. The advice depends on `error_class` and `reason`. They
+    are None and empty if nothing failed, or if the caller cancelled the call.
     """
 
     category: str
@@ -125,14 +125,15 @@ def plan(
     cap: float = backoff.CAP,
     random: Callable[[], float] = _random.random,
 ) -> RecoveryPlan:
-    """Advice on `failure`: an exception, an SDK's response object, the same as a plain dict, or a `Classification`.
+    """Advice on `failure`: an exception, an SDK's response object or the same as a plain dict, or a `Classification`.
 
-    `attempt` is the number of the attempt that failed, from 1, over all models and credentials; at most `max_retries`
-    retries follow the first (0 disables). `fallbacks` is how many other models there are to fall back to. After
-    `max_retries` + `fallbacks` attempts the advice is to stop. `partial_output` tells that a part of the answer has reached
-    the user; then nothing is retried. Two failures are retried only once, and only after a repair: a context overflow
-    (compress the prompt) and a broken tool call (ask the model again). `repaired` tells whether this retry was made. If it
-    is None, every attempt except the first counts as repaired.
+    `attempt` is the number of the attempt that failed. The first is 1, and attempts with other models and credentials count
+    too. At most `max_retries` retries are advised; 0 means none. `fallbacks` is the number of other models that the
+    application can fall back to. After `max_retries` + `fallbacks` attempts the advice is to stop.
+
+    `partial_output` means that a part of the answer has reached the user. Then nothing is retried. Two failures are retried
+    only once: a context overflow (with a compressed prompt) and a broken tool call (by asking the model again). `repaired`
+    tells whether this one retry has been made. If it is None, every attempt except the first counts as this retry.
     """
     found = verdict.judge(
         failure,
@@ -184,7 +185,7 @@ def _category(found: Classification) -> str:
     if _overflows(found):
         return "context_overflow"
     if found.error_class is _E.CALL_BUDGET and found.retryable:
-        return "rate_limit"  # the provider tells when the quota is available again
+        return "rate_limit"  # the provider says when the quota is available again
     return _CATEGORY[found.error_class]
 
 
@@ -202,14 +203,14 @@ def _kind(found: Classification) -> str:
 
 
 def _falls_back(found: Classification, category: str) -> bool:
-    """Whether another model helps: if the provider has an outage, or a limit of this model lasts for the day."""
+    """Whether another model may help, because the provider is overloaded or a rate limit lasts longer than a retry can wait."""
     return category == "overloaded" or (category == "rate_limit" and not found.retryable and not found.partial_output)
 
 
 def _wait(failure: Any, *, base: float, attempt: int, cap: float, random: Callable[[], float]) -> float:
     """The wait that the provider asks for, or else the backoff of the category.
 
-    A category without a base delay needs no wait.
+    It is 0 if `base` is 0, because waiting does not help then or nothing is retried.
     """
     if not base:
         return 0.0
@@ -218,6 +219,6 @@ def _wait(failure: Any, *, base: float, attempt: int, cap: float, random: Callab
 
 
 def _target(prompt_tokens: int | None, context_length: int | None) -> int | None:
-    """70 % of the limit, or of the size of the prompt if that is smaller than the limit."""
+    """The size to compress the prompt to: a share of the context limit, or of the prompt if the prompt is smaller."""
     sizes = [s for s in (prompt_tokens, context_length) if s is not None and s > 0]
     return int(min(sizes) * COMPRESS_TO) if sizes else None

@@ -1,14 +1,16 @@
-"""Replaces `praisonaiagents.llm.error_classifier.classify_llm_error`: same parameters and fields, advice of llm-errors.
+"""Replaces `praisonaiagents.llm.error_classifier.classify_llm_error` by a function that gives the advice of llm-errors.
 
-praisonaiagents is not imported. The advice differs from its documented behaviour in these points:
+Parameters and fields are the same, and praisonaiagents is not imported. The advice differs from the documented behaviour of
+praisonaiagents in these points:
 
 - unknown errors are not retried, because the effect of a second attempt is unknown;
 - the jitter never makes a wait longer than the cap;
 - a Retry-After of 0 means an immediate retry, milliseconds are read as such, and no base delay is added to the wait that the
   provider asks for;
-- the text of a message only counts for a 400 without a body: "500 tokens" in a message is no server error;
-- an exhausted quota (429 `insufficient_quota`) and blocked content are permanent, not a rate limit and a model error;
-- some network errors that are permanent there (DNS, a connection that drops during an answer) are `overloaded` here;
+- the text of a message counts only for a 400 without a body, so "500 tokens" in a message is not a server error;
+- an exhausted quota (429 `insufficient_quota`) is `permanent` instead of `rate_limit`;
+- blocked content is `permanent` instead of `model_error`;
+- some network errors (DNS, a connection that drops during an answer) are `overloaded` instead of `permanent`;
 - a context overflow is retried once, and no failure more than three times by default;
 - `user_message` names neither provider nor model.
 """
@@ -41,7 +43,7 @@ def classify_llm_error(
     context_length: int = 0,
     retry_depth: int = 0,
 ) -> LLMErrorClassification:
-    """The advice about `exc` in the fields of praisonaiagents. `retry_depth` is the number of retries made so far."""
+    """The advice on `exc` in the fields of praisonaiagents. `retry_depth` is the number of retries made so far."""
     advice = plan(
         exc,
         provider=provider,

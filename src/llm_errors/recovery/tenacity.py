@@ -1,4 +1,4 @@
-"""Strategies for tenacity. tenacity retries; the plan decides whether and when, and what to change before.
+"""Contains strategies for tenacity, which retries as `plan` advises: whether, when, and what to change before.
 
     from tenacity import retry
     from llm_errors.recovery.tenacity import llm_retry
@@ -7,9 +7,11 @@
     def ask(prompt): ...
 
 This works for functions and coroutine functions. One retry layer is enough: switch the retries of the SDK off
-(`max_retries=0`). `llm_retry` warns about each of the `clients` that still retries. Hooks repair what a plain retry cannot.
-Each hook receives the plan and tenacity's retry state, and returns True if it has changed something, for example
-`state.kwargs["model"]`. This module needs the extra `tenacity`.
+(`max_retries=0`). `llm_retry` warns about each of the `clients` that still retries.
+
+The hooks `compress`, `rotate` and `fallback` repair failures that a plain retry cannot. A hook receives the plan and tenacity's
+retry state, and returns True if it has changed something, for example `state.kwargs["model"]`. This module needs the extra
+`tenacity`.
 """
 
 import inspect
@@ -40,10 +42,10 @@ _PROGRESS = "llm_progress"
 class LlmPolicy:
     """The settings that the strategies of one retried function share.
 
-    `max_retries` is the maximum number of retries with one model and one credential, and also the maximum number of calls
-    of `rotate` and of `fallback`; 0 switches everything off. `compress` is called at most once per call. If `results` is
-    true, returned answers are read too, and a failure inside an answer is retried like a raised one. `partial_output` tells
-    from the retry state whether a part of the answer has reached the user; then nothing is retried.
+    `max_retries` is the maximum number of retries with one model and one credential. It also limits how often `rotate` and
+    `fallback` are called; 0 switches retries and hooks off. `compress` is called at most once in each call of the function. If
+    `results` is true, a failure inside a returned answer is retried like a raised error. `partial_output` is a function of the
+    retry state. If it returns True, a part of the answer has reached the user, and nothing is retried.
     """
 
     provider: str = ""
@@ -58,7 +60,7 @@ class LlmPolicy:
     partial_output: Callable[[RetryCallState], bool] | None = None
 
     def plan(self, state: RetryCallState) -> RecoveryPlan:
-        """The plan for the attempt that has just ended. It is created once per attempt."""
+        """The plan for the attempt that has just ended. Several strategies ask for it, but it is created once."""
         progress = _progress(state)
         if progress.attempt != state.attempt_number:
             progress.attempt = state.attempt_number
@@ -90,7 +92,7 @@ class LlmPolicy:
         return outcome.result() if self.results else None
 
     def action(self, state: RetryCallState) -> str:
-        """The next step: retry, stop, or one of the hooks."""
+        """The next step: `RETRY`, `STOP`, or the name of the hook to call."""
         advice, done = self.plan(state), _progress(state).done
         if advice.error_class is None or self.max_retries < 1:
             return STOP
@@ -108,24 +110,24 @@ class LlmPolicy:
         return bool(self.fallback) and advice.should_fallback_model and done.count(FALLBACK) < self.max_retries
 
     def hook(self, action: str) -> Hook | None:
-        """The hook of an action."""
+        """The hook that an action calls, or None."""
         return {COMPRESS: self.compress, ROTATE: self.rotate, FALLBACK: self.fallback}.get(action)
 
 
 @dataclass
 class _Progress:
-    """What was done about one call. It is an attribute of tenacity's state of that call."""
+    """Records what was done so far in one call of the function. It is stored as an attribute of tenacity's retry state."""
 
     attempt: int = 0
     plan: RecoveryPlan = field(default_factory=lambda: plan(None))
     restarted_at: int = 0
-    """The attempt after which the credential or the model was changed. Attempts are counted from there."""
+    """The number of the last attempt before the credential or the model was changed. The plan counts attempts from there."""
     done: list[str] = field(default_factory=list)
     repaired: bool = False
     warned: bool = False
 
     def taken(self, action: str, state: RetryCallState) -> bool:
-        """Note an action that leads to another attempt."""
+        """Note an action that leads to another attempt, and return True."""
         self.done.append(action)
         self.repaired = action != RETRY
         if action in (ROTATE, FALLBACK):
@@ -142,13 +144,13 @@ def _progress(state: RetryCallState) -> _Progress:
 
 
 class retry_if_llm_retryable(retry_base):  # type: ignore[misc]  # noqa: N801 - tenacity's own style for strategies
-    """Retry if the failure is retryable according to the plan, or if a hook has repaired something."""
+    """Retries if the plan says that the failure is retryable, or if a hook has repaired something."""
 
     def __init__(self, policy: LlmPolicy | None = None, **settings: Any) -> None:
         self.policy = policy or LlmPolicy(**settings)
 
     def __call__(self, retry_state: RetryCallState) -> bool:
-        """Whether to make another attempt. This calls the hook of the action, if there is one."""
+        """Call the hook of the next step, if there is one, and return whether to make another attempt."""
         action = self.policy.action(retry_state)
         hook = self.policy.hook(action)
         if hook is not None:
@@ -160,13 +162,13 @@ class retry_if_llm_retryable(retry_base):  # type: ignore[misc]  # noqa: N801 - 
 
 
 class async_retry_if_llm_retryable(async_retry_base):  # type: ignore[misc]  # noqa: N801 - tenacity's own style
-    """The same for coroutine functions. Hooks may be coroutine functions or plain functions."""
+    """Is `retry_if_llm_retryable` for coroutine functions. Hooks may be coroutine functions or plain functions."""
 
     def __init__(self, policy: LlmPolicy | None = None, **settings: Any) -> None:
         self.policy = policy or LlmPolicy(**settings)
 
     async def __call__(self, retry_state: RetryCallState) -> bool:
-        """Whether to make another attempt. This awaits the hook of the action, if there is one."""
+        """Await the hook of the next step, if there is one, and return whether to make another attempt."""
         action = self.policy.action(retry_state)
         hook = self.policy.hook(action)
         if hook is not None:
@@ -178,18 +180,18 @@ class async_retry_if_llm_retryable(async_retry_base):  # type: ignore[misc]  # n
 
 
 class wait_llm(wait_base):  # type: ignore[misc]  # noqa: N801 - tenacity's own style for strategies
-    """Wait as long as the provider asks, or else for the backoff of the plan. After a repair, do not wait."""
+    """Waits as long as the plan says, but does not wait after a hook has repaired something."""
 
     def __init__(self, policy: LlmPolicy | None = None, **settings: Any) -> None:
         self.policy = policy or LlmPolicy(**settings)
 
     def __call__(self, retry_state: RetryCallState) -> float:
-        """Seconds before the next attempt."""
+        """The wait in seconds before the next attempt."""
         return 0.0 if _progress(retry_state).repaired else self.policy.plan(retry_state).backoff_seconds
 
 
 class stop_after_llm_retries(stop_base):  # type: ignore[misc]  # noqa: N801 - tenacity's own style for strategies
-    """Stop after `max_retries` retries with one model and one credential."""
+    """Stops after `max_retries` retries with one model and one credential."""
 
     def __init__(self, policy: LlmPolicy | None = None, **settings: Any) -> None:
         self.policy = policy or LlmPolicy(**settings)
@@ -200,10 +202,10 @@ class stop_after_llm_retries(stop_base):  # type: ignore[misc]  # noqa: N801 - t
 
 
 def llm_retry(*, clients: Iterable[Any] = (), **settings: Any) -> dict[str, Any]:
-    """Keywords for `tenacity.retry`, `Retrying` and `AsyncRetrying`. `settings` are the fields of `LlmPolicy`.
+    """Returns keyword arguments for `tenacity.retry`, `Retrying` and `AsyncRetrying`. `settings` are the fields of `LlmPolicy`.
 
-    After the last attempt, its exception is raised unchanged or its answer is returned. A warning is issued for each of the
-    `clients` that retries by itself.
+    If the last attempt fails too, its exception is raised unchanged, or its answer is returned if the failure is inside the
+    answer. A warning is issued for each of the `clients` that retries by itself.
     """
     policy = LlmPolicy(**settings)
     warn_of_second_layer(*clients)
@@ -225,10 +227,10 @@ def _last_outcome(state: RetryCallState) -> Any:
 
 
 def _guarded(hook: Hook, advice: RecoveryPlan, state: RetryCallState) -> bool:
-    """Whether a hook repaired something. If it raises, it has not, and the original failure is what the caller gets."""
+    """Call a hook and return whether it repaired something. If the hook raises, the caller gets the original failure."""
     try:
         return hook(advice, state) is True
-    except Exception:  # noqa: BLE001 - the application's own code; its error must not replace the provider's
+    except Exception:  # noqa: BLE001 - an error in a hook must not replace the provider's error
         _LOG.warning("a recovery hook failed", exc_info=True)
         return False
 
@@ -237,6 +239,6 @@ async def _guarded_async(hook: Hook, advice: RecoveryPlan, state: RetryCallState
     try:
         answer = hook(advice, state)
         return (await answer if inspect.isawaitable(answer) else answer) is True
-    except Exception:  # noqa: BLE001 - as above
+    except Exception:  # noqa: BLE001 - an error in a hook must not replace the provider's error
         _LOG.warning("a recovery hook failed", exc_info=True)
         return False

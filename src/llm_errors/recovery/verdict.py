@@ -1,8 +1,8 @@
-"""Decides the class and the reason for the advice: by `classify`, and by names that count only if an application asks.
+"""Decides the class and the reason for the advice: by `classify`, and if that finds nothing, by names of exceptions.
 
-If `classify` sees a class name such as `RateLimitError` from an unknown package, the name proves nothing. But an application
-that asks for advice states that a model call has failed. Then the class names along the MRO count, and the text of a 400
-without a body. Standard library only; no SDK is imported.
+`classify` ignores a class name such as `RateLimitError` from an unknown package, because it may have nothing to do with a
+model. An application that asks for advice, however, knows that a model call has failed. So here the class names along the MRO
+count too, and the text of a 400 without a body. This module needs the standard library only and imports no SDK.
 """
 
 from dataclasses import replace
@@ -35,14 +35,17 @@ NAMES: Final = {
     "ConnectTimeout": (_E.TIMEOUT, "connect"),
     "ReadTimeout": (_E.TIMEOUT, "read"),
 }
-"""Class names that mean the same in every SDK. They count only if no code, no status and no known package decides."""
+"""Class name that means the same in every SDK -> class and reason.
+
+These names count only if no code, no status and no known package decides.
+"""
 
 _WRAPPERS: Final = frozenset(("APIConnectionError", "APITimeoutError", "InternalServerError"))
-"""Class names with which SDKs wrap any error raised inside them. If the cause is foreign, it is not a network error."""
+"""Exceptions that SDKs also raise for any error inside them. They count only without a cause, which may be something else."""
 
 
 def provider_name(given: str) -> str:
-    """The value of `gen_ai.provider.name` in the GenAI conventions, for any usual name of the provider."""
+    """Converts any usual name of a provider to the value of `gen_ai.provider.name` in the GenAI conventions."""
     known = providers.provider(given)
     return given.strip().lower() if known is None else known.name
 
@@ -55,10 +58,10 @@ def judge(
     prompt_tokens: int | None = None,
     context_length: int | None = None,
 ) -> Classification | None:
-    """The classification for the advice, or None if nothing failed."""
+    """The classification on which the advice is based, or None if nothing failed."""
     if isinstance(failure, Classification):
         return replace(failure, partial_output=True, retryable=False) if partial_output else failure
-    # Unknown servers usually speak OpenAI's dialect.
+    # Servers of unknown providers usually use OpenAI's dialect.
     found = classify(failure, provider=provider_name(provider) or "openai", partial_output=partial_output)
     if found is None:
         return None
@@ -96,7 +99,7 @@ def _named(name: str, found: Classification) -> Classification:
 
 
 def _by_text(failure: Any, provider: str, found: Classification) -> Classification:
-    """The reason of a 400 without a body, from the text of the exception by the rules for messages."""
+    """Refines a 400 without a body: the rules for messages are applied to the text of the exception."""
     text = hints.plain_text(failure)
     if found.message or not text:
         return found

@@ -1,4 +1,4 @@
-"""A scripted provider on a loopback port, to test how an application handles failures. Standard library only.
+"""Contains a scripted provider on a loopback port, to test how an application handles failures. Standard library only.
 
 `Provider` plays `Reply` objects over real HTTP, so your code, the real SDK, its retries and its parsing take part in the test.
 `replies` writes what OpenAI, Anthropic and Gemini send: `openai_answer`, `openai_stream`, `openai_error`, `openai_call`,
@@ -41,9 +41,9 @@ with Provider(script) as provider:
 Other clients have other arguments for the address: `anthropic.Anthropic(base_url=provider.url)` and
 `genai.Client(http_options={"base_url": provider.url})`.
 
-Instead of a list, a script can be a function from `Request` to `Reply`, which answers by path, model or prompt, or fails every
-third time. A hanging reply (`Reply(action="hang")`) ends when `provider.release` is set. No test needs to sleep, because it can
-wait for the event `provider.hanging`, which is set when the request has arrived.
+Instead of a list, a script can be a function from `Request` to `Reply`, which may answer by path, model or prompt, or fail
+every third time. A hanging reply (`Reply(action="hang")`) ends when the test sets the event `provider.release`. The event
+`provider.hanging` is set when the request has arrived, so a test can wait for it instead of sleeping.
 """
 
 from llm_errors.testing import replies

@@ -1,6 +1,6 @@
-"""An HTTP/1.1 server on a loopback port, which plays a reply or a fault for each request. Standard library only.
+"""Provides an HTTP/1.1 server on a loopback port, which plays a reply or a fault for each request. Standard library only.
 
-The demo and the wire tests use it. Its replies are data: a script, or a function from request to reply.
+The replies come from a script: a list of replies, or a function from request to reply. The demo and many tests use this server.
 """
 
 import json
@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PATIENCE = 120.0
-"""Seconds after which a hanging reply ends if it is not released."""
+"""The number of seconds after which a hanging reply ends if the test does not release it."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request, as received."""
+    """A request as the server has received it. The names of headers are in lower case."""
 
     method: str
     path: str
@@ -28,7 +28,7 @@ class Request:
     body: bytes
 
     def json(self) -> Any:
-        """The body's JSON, or None."""
+        """The parsed JSON of the body, or None if the body is not JSON."""
         try:
             return json.loads(self.body)
         except ValueError:
@@ -58,7 +58,7 @@ class Reply:
     pause_before: int | None = None
 
     def body(self) -> tuple[bytes, str]:
-        """The bytes and their content type."""
+        """The bytes of the body, and their content type."""
         if self.sse is not None:
             return ("\n".join(self.sse) + "\n").encode(), "text/event-stream"
         if self.ndjson is not None:
@@ -75,7 +75,7 @@ Script = Sequence[Reply] | Callable[[Request], Reply]
 
 
 def _aws_frame(kind: str, name: str, payload: Any) -> bytes:
-    """A frame of AWS' event stream encoding: prelude, headers, payload, each with its CRC."""
+    """A frame of AWS' event stream encoding: prelude with CRC, headers, payload, and the CRC of them all."""
     name_header = ":exception-type" if kind == "exception" else ":event-type"
     headers = b""
     for key, value in ((":message-type", kind), (":content-type", "application/json"), (name_header, name)):
@@ -87,11 +87,11 @@ def _aws_frame(kind: str, name: str, payload: Any) -> bytes:
 
 
 class Provider:
-    """The server. It listens on a free port of 127.0.0.1 until `close` or the end of its `with` block.
+    """Is the server. It listens on a free port of 127.0.0.1 until `close` is called or its `with` block ends.
 
-    `script` is a list of replies, sent in the order of the requests (the last one repeats), or a function from request
-    to reply, which is called for one request at a time. With `tls` the server speaks HTTPS. `requests` contains every
-    request so far. Setting the event `release` releases hanging replies.
+    `script` is a list of replies, which are sent in the order of the requests (the last one repeats), or a function from
+    request to reply, which is called for one request at a time. With `tls` the server speaks HTTPS. `requests` contains all
+    requests so far. Hanging replies end when the event `release` is set.
     """
 
     def __init__(self, script: Script, tls: ssl.SSLContext | None = None) -> None:
@@ -99,7 +99,7 @@ class Provider:
         self.requests: list[Request] = []
         self.release = threading.Event()
         self.hanging = threading.Event()
-        """Set when a reply has begun to hang. A test can wait for it."""
+        """An event that is set when a reply has begun to hang, so that a test can wait for it."""
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -107,7 +107,7 @@ class Provider:
 
     @property
     def url(self) -> str:
-        """Scheme, host and port."""
+        """The address of the server: scheme, host and port."""
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def __enter__(self) -> "Provider":
@@ -130,14 +130,15 @@ class Provider:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # otherwise a body is delayed by 40 ms
+            # Without this option, a body may be delayed by 40 ms.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             threading.Thread(target=self._serve, args=(connection,), daemon=True, name="provider").start()
 
     def _serve(self, connection: socket.socket) -> None:
         try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(connection, server_side=True)
-            # The head and the body are two small writes.
+            # The head and the body are two small writes. Without this option, the second may be delayed.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._connections.add(connection)
@@ -159,7 +160,7 @@ class Provider:
             return self._script[min(len(self.requests), len(self._script)) - 1]
 
     def _played(self, script: Callable[[Request], Reply], request: Request) -> Reply:
-        """The reply of a script. If the script raises, the reply is a 500 with the exception."""
+        """The reply that a function as script gives. If the function raises, the reply is a 500 with the exception."""
         try:
             return script(request)
         except Exception as error:  # noqa: BLE001 - the script is the user's own code
@@ -167,7 +168,7 @@ class Provider:
             return Reply(500, text=f"the script of this provider raised {error!r}")
 
     def _answer(self, connection: socket.socket, request: Request) -> bool:
-        """Send the reply. The result says whether the connection stays open."""
+        """Send the reply to a request, and return whether the connection stays open."""
         reply = self._next(request)
         if reply.action == "close_at_once":
             return False

@@ -1,6 +1,6 @@
-"""Answers and errors in the wire formats of OpenAI, Anthropic and Gemini, plain and streamed.
+"""Writes answers and errors in the wire formats of OpenAI, Anthropic and Gemini, plain and streamed.
 
-Standard library only.
+This module needs the standard library only.
 """
 
 import json
@@ -10,20 +10,20 @@ from typing import Any, Final
 from llm_errors.testing.provider import Reply
 
 SOON: Final = {"retry-after-ms": "20"}
-"""Asks the OpenAI and Anthropic SDKs to retry after 20 ms, so that tests and the demo need not wait for seconds."""
+"""A header that asks the OpenAI and Anthropic SDKs to retry after 20 ms, so that tests and the demo need not wait."""
 
 Fields = Mapping[str, Any]
 
 
 # --- OpenAI: chat completions -----------------------------------------------------------------------------------------
 def openai_answer(content: str | None, finish: str = "stop", **message: Any) -> Reply:
-    """A whole answer. Keywords add fields to the message, such as `tool_calls` and `refusal`."""
+    """A whole answer of OpenAI. Keywords add fields to the message, such as `tool_calls` and `refusal`."""
     content_message = {"role": "assistant", "content": content, **message}
     return Reply(json={**_completion("chat.completion"), "choices": [_choice("message", content_message, finish)]})
 
 
 def openai_stream(words: Iterable[str], finish: str | None = "stop", **how: Any) -> Reply:
-    """A streamed answer. Keywords are fields of the reply, such as `action`."""
+    """A streamed answer of OpenAI. Keywords are fields of the `Reply`, such as `action`. Without `finish` it has no end."""
     deltas = [_choice("delta", {"content": word}, None) for word in words]
     if finish is not None:
         deltas.append(_choice("delta", {}, finish))
@@ -33,13 +33,13 @@ def openai_stream(words: Iterable[str], finish: str | None = "stop", **how: Any)
 
 
 def openai_error(status: int, code: str | None, kind: str, message: str, **how: Any) -> Reply:
-    """An error body."""
+    """An error of OpenAI. Keywords are fields of the `Reply`, such as `headers`."""
     error = {"message": message, "type": kind, "param": None, "code": code}
     return Reply(status, json={"error": error}, **how)
 
 
 def openai_call(name: str, arguments: str) -> Fields:
-    """One tool call. `arguments` is a JSON text."""
+    """A tool call for the message of `openai_answer`. `arguments` is a JSON text."""
     return {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
@@ -53,13 +53,13 @@ def _choice(part: str, content: Fields, finish: str | None) -> Fields:
 
 # --- Anthropic: messages ----------------------------------------------------------------------------------------------
 def anthropic_answer(text: str, stop: str = "end_turn") -> Reply:
-    """A whole answer."""
+    """A whole answer of Anthropic."""
     content = [{"type": "text", "text": text}] if text else []
     return Reply(json={**_message(content), "stop_reason": stop})
 
 
 def anthropic_stream(words: Iterable[str], stop: str | None = "end_turn", error: Fields | None = None) -> Reply:
-    """A streamed answer, with a regular end or with an error event in its place."""
+    """A streamed answer of Anthropic. If `error` is given, the stream ends with this error event instead of a regular end."""
     start: Fields = {"type": "message_start", "message": {**_message([]), "stop_reason": None}}
     block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
     deltas = [_anthropic_delta(word) for word in words]
@@ -75,12 +75,12 @@ def anthropic_stream(words: Iterable[str], stop: str | None = "end_turn", error:
 
 
 def anthropic_error(status: int, kind: str, message: str, **how: Any) -> Reply:
-    """An error body."""
+    """An error of Anthropic. Keywords are fields of the `Reply`, such as `headers`."""
     return Reply(status, json=anthropic_error_body(kind, message), **how)
 
 
 def anthropic_error_body(kind: str, message: str) -> Fields:
-    """The JSON of an error, for a body or for an event of a stream."""
+    """The JSON of an error of Anthropic, which can be a body or an event of a stream."""
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
 
 
@@ -102,22 +102,22 @@ def _anthropic_delta(word: str) -> Fields:
 
 # --- Gemini: generateContent ------------------------------------------------------------------------------------------
 def gemini_answer(text: str, finish: str = "STOP") -> Reply:
-    """A whole answer."""
+    """A whole answer of Gemini."""
     return Reply(json=_generated(text, finish))
 
 
 def gemini_stream(words: Iterable[str], finish: str = "STOP") -> Reply:
-    """A streamed answer. The last chunk contains the finish reason and no text."""
+    """A streamed answer of Gemini. The last chunk contains the finish reason and no text."""
     return Reply(sse=_data_lines([*(_generated(word, None) for word in words), _generated("", finish)]))
 
 
 def gemini_blocked(reason: str) -> Reply:
-    """The answer to a blocked prompt: a block reason and no candidate."""
+    """The answer of Gemini to a blocked prompt. It contains a block reason and no candidate."""
     return Reply(json={"promptFeedback": {"blockReason": reason}, "modelVersion": "gemini-3-flash"})
 
 
 def gemini_error(status: int, name: str, message: str, details: Iterable[Fields] = ()) -> Reply:
-    """An error body."""
+    """An error of Gemini."""
     error = {"code": status, "message": message, "status": name, "details": list(details)}
     return Reply(status, json={"error": error})
 
