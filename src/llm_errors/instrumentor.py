@@ -95,7 +95,8 @@ class LLMErrorsInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         safety.configure(strict=strict, count=instruments.failed_ourselves)
         self.patcher = Patcher(recorder)
         observed = [row for row in providers.OBSERVED if row.name not in settings.disabled_sdks]
-        self.patcher.expect({row.roots[0] for row in observed}, functools.partial(_adapters, observed))
+        packages = {package for row in observed for package in row.begins_with}
+        self.patcher.expect(packages, functools.partial(_adapters, observed))
 
     def _uninstrument(self, **kwargs: Any) -> None:
         if self.patcher is not None:
@@ -107,7 +108,7 @@ def _adapters(observed: "list[Sdk]", package: str) -> "list[Adapter]":
     """The adapters of the observed SDKs in a package."""
     from llm_errors.instrument.adapters import ALL
 
-    return [adapter for adapter in ALL if adapter.row.roots[0] == package and adapter.row in observed]
+    return [adapter for adapter in ALL if package in adapter.row.begins_with and adapter.row in observed]
 
 
 def build_recorder(settings: Settings, given: dict[str, Any]) -> tuple[Recorder, Metrics]:

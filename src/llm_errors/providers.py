@@ -31,6 +31,10 @@ class Client:
         return (self.module, self.name), (self.module, f"Async{self.name}")
 
 
+_GENERATED: Final = ("", "_v1", "_v1beta1")
+"""What follows the name of a package of Google's in those of its generated clients."""
+
+
 @dataclass(frozen=True)
 class Sdk:
     """An SDK, or one generation of an SDK that needs a separate row.
@@ -59,6 +63,15 @@ class Sdk:
         parts = self.package.split(".")
         own = ".".join(parts[:2]) if parts[0] == "google" else parts[0]
         return (own, *self.raises_from)
+
+    @property
+    def begins_with(self) -> tuple[str, ...]:
+        """The packages whose import begins the import of the SDK.
+
+        `google.cloud` is none: many distributions share it, and some of them put it in `sys.modules` at every start of Python.
+        """
+        shared = self.package.startswith("google.cloud.")
+        return tuple(self.package + version for version in _GENERATED) if shared else self.roots[:1]
 
     @property
     def provider_by_class(self) -> dict[str, str]:

@@ -41,6 +41,25 @@ def test_an_sdk_that_is_switched_off_is_not_patched():
     assert output_of(code) == []
 
 
+def test_an_adapter_whose_sdk_begins_with_several_imports_is_installed_once():
+    pytest.importorskip("openai")
+    code = (
+        "import openai\nfrom llm_errors.instrument.adapters import ALL\npatches = len(one.patcher._patches)\n"
+        "for adapter in ALL:\n    if adapter.row.name == 'openai':\n        one.patcher.install(adapter)\n"
+        "print(patches > 0, len(one.patcher._patches) - patches)"
+    )
+    assert output_of(code) == ["True", "0"]
+
+
+def test_a_namespace_that_is_made_at_every_start_loads_no_adapter():
+    """Distributions of Google's put `google.cloud` in `sys.modules` whenever Python starts."""
+    code = (
+        "one.uninstrument()\nsys.modules.setdefault('google.cloud', type(sys)('google.cloud'))\none.instrument()\n"
+        "print(*one.patcher.found, *(name for name in sys.modules if name == 'llm_errors.instrument.adapters'))"
+    )
+    assert output_of(code) == []
+
+
 def test_nothing_is_left_in_the_import_system():
     before = list(sys.meta_path)
     expected = ExpectedImports(["nowhere"], print)

@@ -110,8 +110,19 @@ def test_a_spawned_child(provider):
     assert json.loads(said) == {"ok": 1}
 
 
-SDKS = sorted({root for row in providers.SDKS for root in (row.package, *row.roots)})
-HEAVY = ["aiohttp", "boto3", "botocore", "cohere", "httpx", "httpx2", "litellm", "mistralai", "requests"]
+SDKS = sorted({root for row in providers.SDKS for root in (row.package, *row.begins_with, *row.raises_from)})
+HEAVY = [
+    "llm_errors.instrument.adapters",
+    "aiohttp",
+    "boto3",
+    "botocore",
+    "cohere",
+    "httpx",
+    "httpx2",
+    "litellm",
+    "mistralai",
+    "requests",
+]
 LOADED = f"""
 import sys
 print([m for m in {[*SDKS, *HEAVY]!r} if m in sys.modules])

@@ -55,6 +55,7 @@ class Patcher:
         self._recorder = recorder
         self._patches: list[_Patch] = []
         self._targets: dict[str, list[tuple[Adapter, Target]]] = {}
+        self._installed: set[Adapter] = set()
         self.active = True
         self._prepared = False
         self._imports: ExpectedImports | None = None
@@ -73,7 +74,10 @@ class Patcher:
         self._imports = ExpectedImports(packages, lambda package: [*map(self.install, adapters(package))])
 
     def install(self, adapter: Adapter) -> None:
-        """Patch the targets of the adapter, now or when their modules are imported."""
+        """Patch the targets of the adapter once, now or when their modules are imported."""
+        if adapter in self._installed:  # the import of another package of its SDK has begun before
+            return
+        self._installed.add(adapter)
         finalizers.watch()
         for target in adapter.targets():
             self.found[target.name] = "not imported"
