@@ -91,7 +91,7 @@ class CallRecorder(Protocol):
         ...
 
     def open_on(self, info: CallInfo, agent: Any, create: bool) -> Any:
-        """Begin the report of a failure that a framework has detected. It is written on the span of the agent.
+        """Begin the report of a failure that a framework has detected. The failure is written on the span of the agent.
 
         If there is no such span or it has ended, a span is created as by `open`, provided that `create` is true. Return None
         if instrumentation is suppressed.

@@ -74,7 +74,7 @@ def decide(
 def _is_message(evidence: Evidence, row: Rule) -> bool:
     """Whether the message of the evidence is an error message.
 
-    A text that arrived in place of an answer may be written by a model, unless a rule for error texts matched it.
+    A text that arrived in place of an answer may be the words of a model. It is an error message if a rule for texts matched.
     """
     return "unexpected_body" not in evidence.facts or row.evidence == "message"
 
@@ -111,7 +111,7 @@ def considered(evidence: Evidence, *, own: Index | None, messages: bool) -> list
 
 
 def _signals(evidence: Evidence, messages: bool) -> Signals:
-    """Prepare the evidence for the shipped rules: a text can refine a status that is only named by a code.
+    """Prepare the evidence for the shipped rules: a text can refine a status that only a code names.
 
     The rules of a user get no such status. For them, `status` always means the status of the response.
     """

@@ -14,7 +14,7 @@ DEFAULT_BACKOFF: Final = 30.0
 
 @dataclass(frozen=True)
 class Client:
-    """A client class to patch: the topmost concrete class. Rows name the synchronous class; the async twin has a derived name.
+    """A client class to patch: the topmost concrete class. Rows name the synchronous class; `Async` precedes its async twin.
 
     `provider` is set if the class always talks to one provider; otherwise the host decides.
     """
@@ -59,7 +59,7 @@ class Sdk:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The packages that define the exceptions of its calls. A package is one name, or two in the `google` namespace."""
+        """The packages that define the exceptions of its calls. Of each, the first name counts, or two in `google`."""
         parts = self.package.split(".")
         own = ".".join(parts[:2]) if parts[0] == "google" else parts[0]
         return (own, *self.raises_from)

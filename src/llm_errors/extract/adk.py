@@ -57,13 +57,13 @@ def provider_of(model: str) -> str:
 
 
 def model_of(agent: Any) -> str:
-    """The model of an agent, which is a name, or an object that has one."""
+    """The name of an agent's model. The agent has the name itself, or an object with the name."""
     model = field(agent, "model")
     return text(model, 256) if isinstance(model, str) else text(field(model, "model"), 256)
 
 
 def is_call_limit(exc: BaseException) -> bool:
-    """Whether ADK raised because the run has reached `max_llm_calls`."""
+    """Whether ADK raised this exception because the run has reached `max_llm_calls`."""
     return type(exc).__name__ == "LlmCallsLimitExceededError"
 
 

@@ -1,4 +1,4 @@
-"""Defines what the reading of an answer results in, and the interface of the readers."""
+"""Defines `Answer`, which is what a reader returns, and the interface of the readers."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypedDict
@@ -93,7 +93,7 @@ class InDialect:
 
 
 class _ChunksInDialect:
-    """The state of one stream. An event of an event stream has its chunk in `data`."""
+    """The state of one stream. If it consists of events, the chunk is in the field `data` of an event."""
 
     __slots__ = ("_chunks", "_dialect")
 
@@ -121,7 +121,7 @@ def _in_dialect(answer: Answer, dialect: str) -> Answer:
 
 
 def suspect(dialect: str, *facts: str, **fields: Any) -> Evidence:
-    """Evidence of an in-band failure."""
+    """Evidence of an in-band failure: one that an answer shows, without an exception."""
     return Evidence(channel="in_band", dialect=dialect, facts=frozenset(facts), **fields)
 
 

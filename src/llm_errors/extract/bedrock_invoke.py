@@ -31,7 +31,9 @@ _TEXTS = ("outputText", "generation", "text", "completion", "generated_text", "m
 _FINISH = ("completionReason", "stop_reason", "finish_reason", "finishReason")
 _VECTORS = ("embedding", "embeddings", "embeddingsByType", "images", "video", "videos")
 _FILTERED = "Filter reason: "
-"""The beginning of a finish reason with which Stability's image models report a block. The rest names the stage."""
+"""The beginning of a finish reason with which Stability's image models report that they blocked something. The rest of the
+reason names what was blocked: the prompt, or an output.
+"""
 
 
 def guardrail(answer: Any) -> Evidence | None:

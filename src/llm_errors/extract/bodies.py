@@ -11,7 +11,9 @@ from llm_errors.extract.fields import CODE_LIMIT, field, is_object, items, numbe
 
 _HTTP = range(300, 600)
 _DEPTH = 2
-"""How many errors inside an error are read: a gateway's error may contain another gateway's, and this the provider's."""
+"""How many errors inside an error are read. The error of a gateway may contain the error of another gateway, which contains the
+error of the provider.
+"""
 _ENVELOPES = ("error", "Error", "external_model_error", "fault")
 NO_CODES = frozenset(("None", "null"))
 """Texts that LiteLLM prints for empty fields. They are not codes."""

@@ -21,7 +21,9 @@ TRANSPORT_PACKAGES = frozenset(
     )
 )
 _CANCELLED = "builtins.CancelledError"
-"""The name that `names` gives asyncio's class. To import asyncio takes longer than to import llm-errors."""
+"""The name that `names` gives asyncio's CancelledError. Its name is compared, because importing asyncio takes longer than
+importing llm-errors.
+"""
 _TRANSPORT_BUILTINS = frozenset(("ConnectionError", "TimeoutError"))
 
 
@@ -35,9 +37,9 @@ def chain(exc: BaseException, ambient: int = 0) -> list[BaseException]:
     """The exception and its causes, outermost first.
 
     The cause is `__cause__`, else `original_exception` (litellm) or `inner_exception` (Azure), else `__context__`.
-    A group is followed to its first member. `ambient` is the `id` of an exception that the application was handling when
-    the call began; the chain stops before it. A CancelledError at the end, which asyncio uses for timeouts, is left
-    out.
+    Of an exception group, only the first member is followed. `ambient` is the `id` of an exception that the application was
+    handling when the call began; the chain stops before it. A CancelledError at the end, which asyncio uses for timeouts, is
+    left out.
     """
     links: list[BaseException] = []
     current: Any = exc

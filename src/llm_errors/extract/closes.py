@@ -59,8 +59,8 @@ class Close(NamedTuple):
 def close_of(exc: BaseException | None) -> Close | None:
     """The close of the websocket, if the exception contains one.
 
-    websockets raises ConnectionClosed; google-genai replaces it by its APIError, with the close code as `code`, and elevenlabs
-    by its ApiError, with the close code as `status_code`.
+    websockets raises ConnectionClosed. Two SDKs raise their own exception instead: google-genai an APIError, with the close
+    code as `code`, and elevenlabs an ApiError, with the close code as `status_code`.
     """
     if exc is None:
         return None

@@ -16,7 +16,7 @@ from llm_errors.extract.speech import AUDIO
 DIALECT = "openai"
 """Alibaba sends the same codes in its own format and in the openai format."""
 _HTTP = range(100, 600)
-"""Other numbers are the SDK's own, for a failed connection or a failed task on a websocket."""
+"""HTTP statuses. The SDK uses other numbers for a failed connection, or for a failed task on a websocket."""
 _UNKNOWN = "Unknown"
 """The code of a failure that the SDK has not understood, such as a close."""
 _UNFINISHED = "null"
@@ -139,16 +139,16 @@ class DashscopeChunks:
 
 
 class _TranscriptChunks:
-    """The state of one transcript. It may be empty."""
+    """The state of one transcript, which may be empty."""
 
     __slots__ = ()
     done = False
 
     def chunk(self, chunk: Any) -> None:
-        """Nothing in a part is a failure."""
+        """Ignore the part: nothing in it can be a failure."""
 
     def end(self) -> Answer:
-        """A healthy answer."""
+        """Return a healthy answer."""
         return Answer()
 
 
@@ -156,7 +156,7 @@ class _TranscriptReader(MediaReader):
     """Reads transcripts."""
 
     def chunks(self) -> _TranscriptChunks:  # type: ignore[override]
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return _TranscriptChunks()
 
 
@@ -171,7 +171,7 @@ class OnSocket:
         return self._closed(self._reader.whole(result))
 
     def chunks(self) -> "OnSocketChunks":
-        """A new state for a streamed answer."""
+        """Return a state that reads a streamed answer."""
         return OnSocketChunks(self._reader.chunks(), self._closed)
 
     def _closed(self, answer: Answer) -> Answer:
@@ -210,4 +210,4 @@ TASKS: Mapping[str, Reader] = {
     "speech": DashscopeReader(AUDIO),
     "transcription": DashscopeReader(_TranscriptReader()),
 }
-"""Operation of a task on a websocket -> its reader, if it is not that of the same operation over HTTP."""
+"""Operation of a task on a websocket -> its reader, for operations that have another reader than over HTTP."""

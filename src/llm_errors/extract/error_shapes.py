@@ -16,9 +16,9 @@ TEXTS = (
     "err_msg",
     *("details", "title"),
 )
-"""Field names of the message of an error, most specific first."""
+"""Names of fields that contain the message of an error, most specific first."""
 STATUSES = ("status_code", "statusCode", "http_code", "httpCode", "status")
-"""Field names of the HTTP status in an error, most common first."""
+"""Names of fields that contain the HTTP status of an error, most common first."""
 LIMIT = 65_536
 """The number of characters of a text that are searched for an error object."""
 GUARDRAILS = frozenset(("input_guardrail_triggered", "output_guardrail_triggered"))
@@ -36,7 +36,7 @@ _BEGINNING = re.compile(rf"(?:{_LINK}\s?[-:]\s{{1,2}}){{0,4}}(?:\d{{3}}\s)?(?:b[
 quotation from the request, so it is not read.
 """
 _END = re.compile(r"['\")]*\s*(?:\Z|\.\s|\n)")
-"""What may follow an error object: the end of the text, or a new sentence. Otherwise the object was a quotation."""
+"""Matches what may follow an error object: the end of the text, or a new sentence. Otherwise the object was a quotation."""
 _DECODER = JSONDecoder()
 
 
@@ -113,7 +113,7 @@ def _metadata(metadata: Any) -> list[str]:
 
 
 def _stages(error: Any, outer: Any) -> list[str]:
-    """Whether the prompt or the output was blocked, if the trace of a guardrail shows it."""
+    """The fact that the prompt or that the output was blocked, if the trace of a guardrail shows it."""
     hooks = field(outer, "hook_results")  # Portkey: the result of each guardrail
     if (
         text(field(field(error, "moderation_details"), "moderation_stage"), 16) == "output"
@@ -136,7 +136,7 @@ def _quotas(details: list[Any]) -> list[str]:
 
 
 _AMOUNT = r"\D{0,20}?(?<![\w.-])(\d[\d,_]{0,12})(?![\w-])"
-"""A number that is a separate word. Digits in the name of a model are not a limit."""
+"""Matches a number that is a separate word, because digits in the name of a model are not a limit."""
 _ASKED = re.compile(r"\b(?:requested|needs?|asks? for|requires?)" + _AMOUNT)
 _ALLOWED = re.compile(r"\b(?:limit|allows?|allowed|maximum|up to)" + _AMOUNT)
 

@@ -46,7 +46,10 @@ _FIELDS = frozenset(
 
 
 def _is_answer(result: Any) -> bool:
-    """Whether the object is an answer. An empty dict is an empty answer; a dict with foreign fields needs a known one too."""
+    """Whether the object is an answer.
+
+    An empty dict is an empty answer. A dict with other fields must also have a field such as `candidates`.
+    """
     if field(result, *_KNOWN) is not None or not isinstance(result, dict):
         return field(result, "error") is None
     return _FIELDS.issuperset(result)

@@ -1,4 +1,4 @@
-"""Reads turns of Gemini's Live API. A turn is a series of messages on a websocket, of which the last one has the reason."""
+"""Reads turns of Gemini's Live API. A turn is a series of messages; the last one tells why the turn ended."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class LiveChunks:
         return self.done
 
     def end(self) -> Answer:
-        """Judge the reason, an empty turn, and a missing end."""
+        """Judge the turn in this order: its reason, missing content, a missing end."""
         finish = self._finish or ("" if self.done else "error")
         return Answer(
             self._suspicion(),

@@ -1,4 +1,4 @@
-"""Converts answers of Google's generated clients, which are protocol buffers, to dictionaries. Enumerations become names."""
+"""Converts answers of Google's generated clients, which are protocol buffers, to dictionaries, enumerations to names."""
 
 from itertools import islice
 from typing import Any

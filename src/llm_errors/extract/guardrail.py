@@ -8,7 +8,7 @@ _ACTED = ("BLOCKED", "ANONYMIZED")
 
 
 def guardrail_stage(answer: Any) -> list[str]:
-    """The fact `input_stage` if the trace in an answer shows that a guardrail blocked the request; else nothing."""
+    """The fact `input_stage` if the trace in an answer shows that a guardrail blocked the request; else none."""
     return assessed_stage(*_assessments(answer))
 
 

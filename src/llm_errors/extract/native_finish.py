@@ -60,7 +60,7 @@ class NativeFinish:
 
 
 def judged(reader: Reader, result: Any, body: bytes, dialect: str) -> Answer:
-    """Read a rewritten answer. If the answer or the provider's finish reason is not healthy, the provider's body decides."""
+    """Read an answer that litellm rewrote. If it or the provider's finish reason is not healthy, the provider's body counts."""
     answer = reader.whole(result)
     native = NativeFinish()
     native(body)
@@ -89,7 +89,7 @@ def in_own_words(answer: Answer, native: NativeFinish, dialect: str) -> Answer:
 
 
 class RewrittenChunks:
-    """The state of a rewritten stream. `native` returns what was found in its body; None if the body is not observed."""
+    """The state of a stream that litellm rewrites. `native` returns what its body contains; None if that is not observed."""
 
     __slots__ = ("_chunks", "_dialect", "_native")
 

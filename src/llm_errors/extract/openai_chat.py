@@ -58,7 +58,7 @@ _TELLING = FINISH_REASONS - {"OTHER", "IMAGE_OTHER"}
 
 
 def plain(reason: str) -> str:
-    """The more specific part of a combined reason such as `content_filter: RECITATION`, if it is a known reason of Gemini."""
+    """The second part of a combined reason such as `content_filter: RECITATION` if it is a reason of Gemini, else the first."""
     if ": " not in reason:
         return "" if reason.upper() == ABSENT else reason
     general, _, own = reason.partition(": ")
@@ -177,7 +177,7 @@ def _tool_arguments(message: Any) -> list[str]:
 
 
 def _has_content(choice: Any) -> bool:
-    """Whether a choice has content. `content` is checked first: access to an undeclared field is slow."""
+    """Whether a choice has content. `content` is checked first, because access to an undeclared field is slow."""
     message = field(choice, "message")
     if field(message, "content"):
         return True

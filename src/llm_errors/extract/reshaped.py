@@ -12,7 +12,7 @@ Shape = Callable[[Any], Any]
 class Reshaped:
     """Converts answers with `whole` and chunks with `chunk`, and reads the results with a `reader` of the openai dialect.
 
-    `InDialect` around it changes the dialect.
+    Wrap the reader in `InDialect` to change the dialect.
     """
 
     def __init__(self, reader: Reader, whole: Shape, chunk: Shape) -> None:

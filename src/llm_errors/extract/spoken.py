@@ -51,7 +51,7 @@ class Talk(NamedTuple):
     asks: frozenset[str] = frozenset()
     """Kinds of messages with which the application asks for an answer."""
     asks_with: str = ""
-    """A field that only messages of the application that ask for an answer have."""
+    """A field that marks a message of the application as asking for an answer."""
     cancels_with: str = ""
     """A field of messages with which the application cancels an answer."""
     key: str = ""

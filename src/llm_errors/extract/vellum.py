@@ -69,7 +69,7 @@ def _workflow_event(event: Any) -> Any:
 
 
 def _generated(result: Any) -> Any:
-    """Convert the first of the results of several requests, or the only result in an event of a stream."""
+    """Convert the first result of several requests, or the only result in an event of a stream."""
     delta = field(result, "delta")
     first = next(iter(items(field(result, "results"))), delta)
     if not is_object(first):

@@ -1,4 +1,4 @@
-"""Rules for the error codes of Amazon Bedrock, which boto3 and Anthropic's client for Bedrock raise.
+"""Rules for the error codes of Amazon Bedrock, in the dialects of boto3 and of Anthropic's client for Bedrock.
 
 The code decides, not the HTTP status: an exceeded quota of the account has status 400, and a model that is still loading has
 status 429. The codes come from the service models of Bedrock's and SageMaker's runtimes in botocore 1.44, and from the common

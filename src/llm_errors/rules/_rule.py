@@ -1,4 +1,4 @@
-"""A rule: conditions that must all match, and the class and reason that it gives."""
+"""Defines a rule: conditions that must all match, and the class and reason that the rule gives."""
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
@@ -30,10 +30,10 @@ class Rule:
 
     `codes` are lower case; they are compared without case, underscores, dashes and dots. `exceptions` are `package.Class`,
     or `.Class` for a class of that name in any package. `says` are lower-case substrings of the message, of which one must
-    occur. They refine a rule for a dialect and a status (or code), and can be switched off. `generic` marks a code or finish
-    reason that says little, so that a rule for the HTTP status wins. `names` are the HTTP statuses that the codes only
-    repeat, as `forbidden` repeats 403: the rule has the rank of a status, and a rule with a text for one of these statuses
-    can win over it. Of two rules of the same rank, the one with the higher `weight` wins, then the one with more
+    occur. A rule with `says` refines a rule for a dialect and a status (or code), and can be switched off. `generic` marks a
+    code or finish reason that says little, so that a rule for the HTTP status wins. `names` are the HTTP statuses that the
+    codes only repeat, as `forbidden` repeats 403: the rule has the rank of a status, and a rule with a text for one of these
+    statuses can win over it. Of two rules of the same rank, the one with the higher `weight` wins, then the one with more
     conditions. The weight of an exception rule is higher, the closer the class is to the root cause.
     """
 

@@ -1,4 +1,4 @@
-"""Evidence prepared for matching: codes in normalised spelling, and the message without quotations."""
+"""Prepares evidence for matching: codes in normalised spelling, and the message without quotations."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -160,6 +160,6 @@ ROWS: Final = (
     *_OWN,
     *numbers(_DIALECT),
     *OTHERS,
-    # Codes and texts of servers that offer both this dialect and openai: llama.cpp, vLLM, LiteLLM, GLM, Kimi, Qwen.
+    # Codes and texts of servers that offer this dialect as well as openai: llama.cpp, vLLM, LiteLLM, GLM, Kimi, Qwen.
     *_DIALECT.adopt(openai.SHARED, _OWN),
 )

@@ -62,7 +62,7 @@ CODES: Final = (
     _canonical("internal", E.SERVER, "internal", 500, "INTERNAL UNKNOWN DATA_LOSS"),
     _canonical("deadline", E.SERVER, "deadline_exceeded", 504, "DEADLINE_EXCEEDED"),
     _canonical("conflict", E.SERVER, "conflict", 409, "ABORTED ALREADY_EXISTS"),
-    # A call that Google cancelled. Its status alone is not specific.
+    # Google cancelled the call, for which it sends no specific status.
     _code("backend", E.SERVER, "internal", "backendError", generic=True),
     # Errors in streams and in interactions have lower-case names.
     _code("interaction.invalid", E.BAD_REQUEST, "invalid_parameter", "invalid_request", generic=True),

@@ -12,7 +12,7 @@ def _raised(row_id: str, error_class: E, reason: str, names: str) -> Rule:
 
 
 ROWS: Final = (
-    # Errors of text generation servers.
+    # Exceptions for errors of servers for text generation.
     _raised("parameter", E.BAD_REQUEST, "invalid_parameter",
             "ValidationError HFValidationError HfUriError StrictDataclassError StrictDataclassDefinitionError"
             " StrictDataclassFieldValidationError StrictDataclassClassValidationError"),

@@ -25,7 +25,9 @@ FACTS: Final = {
 
 _SHORTEST_TEXT: Final = 6
 _MISSPELT: Final = 0.85
-"""From which similarity on an unknown provider counts as a misspelt known one. Others are kept: a gateway may have any name."""
+"""How similar an unknown provider must be to a known one to count as misspelt. A less similar name is accepted, because a
+gateway may have any name.
+"""
 
 _TEXT_CONDITIONS: Final = ("dialects", "providers", "codes", "types", "finish", "block", "exceptions", "facts", "says")
 CONDITIONS: Final = (*_TEXT_CONDITIONS, "status")
