@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 
 pytest.importorskip("websockets.asyncio.server", reason="only newer releases of websockets have an asyncio server")
+pytest.importorskip("cartesia")
+pytest.importorskip("deepgram")
+pytest.importorskip("hume")
+pytest.importorskip("sarvamai")
+
 from websockets.exceptions import ConnectionClosedError
 
 from llm_errors import classify, providers
