@@ -59,7 +59,7 @@ class Sdk:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The packages that define the exceptions of its calls. Of each, the first name counts, or two in `google`."""
+        """The top-level package of the SDK, or two levels in the `google` namespace, and the packages in `raises_from`."""
         parts = self.package.split(".")
         own = ".".join(parts[:2]) if parts[0] == "google" else parts[0]
         return (own, *self.raises_from)

@@ -2,6 +2,8 @@
 
 README tables, alert rules, dashboards and tests derive from this module. Standard library only.
 
+A failure is thrown as an exception, or it is in-band: an answer shows it.
+
     thrown or in-band failure
     ├── reliability   TRANSPORT  TIMEOUT  RATE_LIMITED  SERVER                provider's fault; uses error budget
     ├── correctness   BAD_REQUEST  AUTH  NOT_FOUND  CALL_BUDGET  TOOL_PROTOCOL  owning team fixes it

@@ -76,7 +76,8 @@ class MessagesChunks:
     def chunk(self, chunk: Any) -> bool:
         """Read the type of one event, and the content of the events that decide the outcome.
 
-        An application may stop reading after the stop reason, so the answer is `done` there. Only the last event returns true.
+        An application may stop reading after the stop reason, so the answer is `done` then. The result is true only for the
+        last event.
         """
         kind = getattr(chunk, "type", None) if type(chunk) is not dict else chunk.get("type")
         if kind == "content_block_delta":

@@ -161,7 +161,10 @@ class _TranscriptReader(MediaReader):
 
 
 class OnSocket:
-    """Reads a task on a websocket with `reader`. The request object has the code with which the server closed it."""
+    """Reads a task on a websocket with `reader`.
+
+    `request` is the SDK's request object. It has the code with which the server closed the websocket.
+    """
 
     def __init__(self, reader: Reader, request: Any) -> None:
         self._reader, self._request = reader, request

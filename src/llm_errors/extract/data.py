@@ -56,7 +56,7 @@ class EventCount:
         self._error: Any = None
 
     def chunk(self, chunk: Any) -> None:
-        """Note that an event arrived, and keep an error."""
+        """Note that an event arrived. If it is an error, keep it."""
         self.done = True
         if field(chunk, "type") == "error":
             self._error = chunk

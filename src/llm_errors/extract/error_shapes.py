@@ -47,7 +47,7 @@ def inner(error: Any, message: str, status: int | None) -> Any:
     """
     if status not in _OF_A_REQUEST:
         return None
-    raw = parsed(field(field(error, "metadata"), "raw"))  # OpenRouter
+    raw = parsed(field(field(error, "metadata"), "raw"))  # an error of OpenRouter
     if is_object(raw):
         return raw
     found = _json_in(message or field(error, *TEXTS))

@@ -181,7 +181,7 @@ def _body(exc: BaseException) -> Any:
     response = field(exc, "response")
     if isinstance(response, Mapping):
         return response
-    if number(field(exc, "error_code")) is not None:  # qianfan
+    if number(field(exc, "error_code")) is not None:  # an exception of qianfan
         return {name: field(exc, name) for name in ("error_code", "error_msg")}
     return loaded_body(response) if response is not None else _streamed_text(exc)
 
@@ -224,7 +224,7 @@ def _attribute_codes(exc: BaseException) -> tuple[str, ...]:
     code = field(exc, "code")
     if callable(code):  # grpc: code() gives an enumeration member
         code = field(_called(exc, "code"), "name")
-    of_grpc = field(field(exc, "grpc_status_code"), "name")  # google.api_core
+    of_grpc = field(field(exc, "grpc_status_code"), "name")  # an exception of google.api_core
     own = field(exc, "provider_code")  # dspy: its `code` is the same for all providers
     found = (printable(text(value, 64)) for value in (own, code, field(exc, "type"), field(exc, "status"), of_grpc))
     return tuple(dict.fromkeys(c for c in found if c and not c.isdecimal() and c not in bodies.NO_CODES))
@@ -314,5 +314,5 @@ def _trailers(exc: BaseException) -> Any:
     found = _called(exc, "trailing_metadata")
     try:
         return {str(name).lower(): value for name, value in found or ()}
-    except (TypeError, ValueError):  # foreign metadata
+    except (TypeError, ValueError):  # the metadata has another shape
         return None

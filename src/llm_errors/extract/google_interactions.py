@@ -96,8 +96,8 @@ class InteractionChunks:
     def chunk(self, chunk: Any) -> bool:
         """Read the type of one event, and the content of the events that decide the outcome.
 
-        A completed interaction is the last event, and returns true. If an interaction requires an action, the SDK may continue
-        it, and more events follow.
+        Return true for the event with a completed interaction, which is the last one. If an interaction requires an action,
+        the SDK may continue it, and more events follow.
         """
         self._seen = True
         kind = chunk.get("event_type") if type(chunk) is dict else getattr(chunk, "event_type", None)

@@ -10,7 +10,7 @@ from llm_errors.evidence import Evidence
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 _QUOTED: Final = re.compile(r"""(?<!\w)(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`)(?!\w)""")
 _ECHO: Final = re.compile(r"input_value\s*=|'input':|\"input\":|failed_generation")
-"""The beginning of a part of a message that repeats the request. These parts and quotations are not matched."""
+"""Matches the beginning of a part of a message that repeats the request. Such parts, and quotations, are not searched."""
 _CODE: Final = r"[A-Za-z][A-Za-z0-9]*(?:[._:-][A-Za-z0-9]+)*"
 _IN_TEXT: Final = re.compile(
     rf"""
