@@ -33,14 +33,14 @@ class GoogleAdk(Adapter):
         yield Watched("google.adk.flows.llm_flows.base_llm_flow", "BaseLlmFlow", _RUN, async_steps)
 
     def refused(self, instance: Any, exc: BaseException) -> CallInfo | None:
-        """The run that has reached its call limit, if that is what the exception means; otherwise None."""
+        """Describes the run that has reached its call limit; None if the exception means something else."""
         if not is_call_limit(exc):
             return None
         agent = field(instance, "agent")
         return self.facts(INVOKE_AGENT, model_of(instance if agent is None else agent), False)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model call behind a stream of responses, or the run around it. A live session is not a model call."""
+        """Describes the model call behind a stream of responses, or the run around it. A live session is not a model call."""
         if target.attribute == _RUN:
             return self.facts(INVOKE_AGENT, model_of(field(args[0], "agent")), False)
         context, request = args[0], args[1]
@@ -51,7 +51,7 @@ class GoogleAdk(Adapter):
         return self.facts("generate_content", model, text(field(config, "streaming_mode")) == "sse")
 
     def facts(self, operation: str, model: str, stream: bool) -> CallInfo:
-        """Build the CallInfo of a framework call. ADK makes spans of its own."""
+        """Build the CallInfo of a framework call, for which ADK creates a span itself."""
         provider = provider_of(model)
         return self.info(
             operation=operation, model=model, stream=stream, provider=provider, reader=_READER, native_span=True

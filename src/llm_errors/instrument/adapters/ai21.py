@@ -1,4 +1,4 @@
-"""ai21: chat completions. Its HTTP client binds the retry function when the client is created."""
+"""ai21: chat completions. Its HTTP client binds the function that retries when the client is created."""
 
 from dataclasses import replace
 from typing import Any
@@ -50,7 +50,7 @@ class Ai21(Methods):
             call.judge(result)
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """Evidence with the headers, which the SDK's error lacks, or from an error in a stream, which the SDK finds invalid."""
+        """Evidence from the SDK's error and from the headers, which it lacks, or from an error that arrived as a chunk."""
         if "ai21.AI21APIError" in names and response is not None:
             found = exceptions.read(exc, self.row.dialect, call.info.provider, call.ambient)
             whole = exceptions.of_response(response, self.row.dialect, call.info.provider)

@@ -1,4 +1,4 @@
-"""aleph-alpha-client: one method per API. It raises built-in exceptions, with the status and the body as arguments."""
+"""aleph-alpha-client: one method per API. The SDK raises built-in exceptions with the status and the body as arguments."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -25,7 +25,7 @@ class Api(NamedTuple):
     provider: str = "aws.bedrock"
 
     def model(self, given: Any) -> str:
-        """The model in the parameters of a call. Of an ARN, only the part after the last slash."""
+        """The model in the parameters of a call. Only the part of an ARN after the last slash is returned."""
         if self.names == "modelArn":
             how = field(given, "retrieveAndGenerateConfiguration")
             given = field(how, "knowledgeBaseConfiguration", "externalSourcesConfiguration")

@@ -1,7 +1,8 @@
 """botocore and aiobotocore: one method makes the calls of every AWS service, and another one makes each attempt.
 
-An operation that is not in the table is ignored immediately. An attempt returns its failure instead of raising it. An event
-stream raises its errors when it parses an event. The application reads any other body, and its reads are observed.
+An operation that is not listed in `aws_operations` is ignored immediately. An attempt returns its failure instead of raising
+it. An event stream raises its errors when it parses an event. Any other body is read by the application, and these reads are
+observed.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,10 @@ class Botocore(Adapter):
         return self.row.package != "botocore"
 
     def targets(self) -> Iterator[Target]:
-        """The methods for a call, for an attempt, for reading a body and for closing. aiobotocore's streams inherit `close`."""
+        """The methods for a call, for an attempt, for reading a body and for closing.
+
+        aiobotocore's event streams inherit `close` from those of botocore.
+        """
         own, asynchronous = self.row.package, self._asynchronous
         prefix = "Aio" if asynchronous else ""
         call, attempt = (Kind.ASYNC_CALL, Kind.ASYNC_ATTEMPT) if asynchronous else (Kind.CALL, Kind.ATTEMPT)
@@ -45,7 +49,7 @@ class Botocore(Adapter):
             yield Target(f"{own}.eventstream", "EventStream", "close", Kind.CLOSE)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A model call is an operation in the table, if it belongs to the service named there."""
+        """Describes an operation that `APIS` lists for the service of the client; None for any other operation."""
         api = APIS.get(args[0] if args else kwargs.get("operation_name", ""))
         if api is None or instance.meta.service_model.service_name != api.service:
             return None
@@ -62,7 +66,7 @@ class Botocore(Adapter):
         )
 
     def is_of(self, call: Invocation, target: Target, instance: Any) -> bool:
-        """Attempts belong to the call if they are made by its client. Another client may renew the credentials meanwhile."""
+        """Whether the client of the call makes the attempt. While the call runs, another client may renew the credentials."""
         return field(call.instance, "_endpoint") is instance
 
     def attempt_returned(self, call: Invocation, result: Any) -> BaseException | Evidence | None:
@@ -102,11 +106,11 @@ class Botocore(Adapter):
             if hasattr(raw, "__dict__"):
                 call.share_finalizer(held, raw)
                 tap_reads(call, raw)
-        else:  # a test stub
+        else:  # a stub that a test of the application returns
             call.settle(Answer())
 
     def part(self, call: Invocation, result: Any) -> None:
-        """The application has read a piece of a body. A raw body below botocore's is observed by `tap_reads` instead."""
+        """The application has read a piece of a body of aiobotocore. `tap_reads` observes the bodies of botocore instead."""
         if self._asynchronous:
             call.took(result)
 

@@ -16,7 +16,7 @@ from llm_errors.providers import provider_of_host
 
 
 class _Manager(NamedTuple):
-    """One API: the class of its manager, and the attribute of what it returns that holds the connection."""
+    """One API and the class of its manager. `through` is the attribute of the returned object that holds the connection."""
 
     module: str
     owner: str
@@ -72,7 +72,7 @@ class CartesiaSockets(Spoken):
                 yield Target(one.module, f"Async{one.owner}", name, connecting_async(begin), optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The session. Client and model are in name-mangled private attributes of the manager."""
+        """Describes a session. Name-mangled private attributes of the manager hold the client and the model."""
         manager = _BY_MODULE[target.module]
         kept = {name.rpartition("__")[2]: value for name, value in vars(instance).items()}
         client = kept.get("client")

@@ -1,4 +1,7 @@
-"""claude-agent-sdk: a child process calls the models and sends messages only. Each query is one call, `invoke_agent`."""
+"""claude-agent-sdk: each query counts as one call with the operation `invoke_agent`.
+
+A child process calls the models. The SDK receives only messages from it.
+"""
 
 import os
 from collections.abc import AsyncGenerator, Iterator
@@ -15,19 +18,19 @@ from llm_errors.safety import quietly
 
 _READER = MessagesOfQuery()
 _CLOUDS: Final = {"CLAUDE_CODE_USE_BEDROCK": "aws.bedrock", "CLAUDE_CODE_USE_VERTEX": "gcp.vertex_ai"}
-"""Environment variables that make the process call another provider."""
+"""Environment variable -> the provider that the child process calls if the variable is set."""
 
 
 class ClaudeAgent(Adapter):
     """The adapter of the function `query` and of the client."""
 
     def targets(self) -> Iterator[Target]:
-        """The generators that pass the messages of the process to the application."""
+        """The generator functions that pass the messages of the child process to the application."""
         yield Target("claude_agent_sdk._internal.client", "InternalClient", "process_query", _messages)
         yield Target("claude_agent_sdk.client", "ClaudeSDKClient", "receive_messages", _messages)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The query. Its options are an argument, or those of the client."""
+        """Describes a query. The options are an argument of `query`, or an attribute of the client."""
         options = kwargs.get("options") or field(instance, "options") or next(iter(args[1:2]), None)
         environment = {**os.environ, **(field(options, "env") or {})}
         provider = next((p for name, p in _CLOUDS.items() if environment.get(name) in ("1", "true")), "")
@@ -36,7 +39,7 @@ class ClaudeAgent(Adapter):
 
 
 class _Queries:
-    """The queries in one stream of messages, one after the other. No context variable stays set."""
+    """The queries in one stream of messages, one after the other. Between two messages, no context variable stays set."""
 
     def __init__(self, edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._patched, self._args, self._kwargs = edge, args, kwargs
@@ -54,7 +57,7 @@ class _Queries:
         return self._call if self._call is not None and self._call.unsettled else None
 
     def took(self, message: Any) -> None:
-        """A message was received. After a result, the next query begins with a message of its own."""
+        """A message was received. After a result, the first message that belongs to a new query begins a new call."""
         if self._call is not None and not self._call.unsettled and begins(message):
             self.begin()
         if self._open is None:

@@ -1,6 +1,6 @@
 """dashscope: a request object sends every HTTP request, and runs every task on a websocket.
 
-It returns an answer, a failure, or a generator of a stream. This module has more than 120 lines because answers, tasks,
+It returns an answer, a failure, or a generator for a stream. This module has more than 120 lines because answers, tasks,
 polled jobs and refusals are observed at four places of the same object.
 """
 
@@ -26,14 +26,14 @@ _HTTP, _API = "dashscope.api_entities.http_request", "dashscope.client.base_api"
 _SOCKET = "dashscope.api_entities.websocket_request"
 _SERVICES, _TASKS = "/services/", "/tasks/"
 _VALIDATES = "_validate_params"
-"""The function of base classes that looks for the key of a call. Polling, lists and files look for it elsewhere."""
+"""The method of the SDK's base classes that looks for the API key of a call. Polls, lists and files do so elsewhere."""
 _BESIDE = (
     *("dashscope.tokenizers.", "dashscope.audio.asr.vocabulary", "dashscope.audio.asr.asr_phrase_manager"),
     "dashscope.audio.tts_v2.enrollment",
 )
-"""Modules with calls of these base classes that are no model calls."""
+"""Modules that use the same base classes for requests that are not model calls."""
 _DEEP = 16
-"""The number of frames in which the function is looked for."""
+"""The number of stack frames in which `_VALIDATES` is searched for."""
 OPERATIONS = (
     ("generation", "chat"),
     ("embedding", "embeddings"),
@@ -49,12 +49,12 @@ def _streams(request: Any, *args: Any, **kwargs: Any) -> bool:
 
 
 def _called_or_polled(edge: Edge, original: Function) -> Function:
-    """The wrapper of the method that sends asynchronous requests: also those that ask for the state of a task."""
+    """The wrapper of the method that sends asynchronous requests. Some of them are model calls, others poll a task."""
     return lazy_when_async(_streams)(edge, poll_async(edge, original))
 
 
 def _validated() -> str | None:
-    """The model of the call whose key is being looked for; None if it is no model call."""
+    """The model of the call for which the SDK is looking for an API key; None if this is not a model call."""
     frame, model = sys._getframe(1), None
     for _ in range(_DEEP):
         module = text(frame.f_globals.get("__name__"), 64)
@@ -69,7 +69,7 @@ def _validated() -> str | None:
 
 
 def _sent(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function that sends a request. It sends it again if the connection was closed."""
+    """The wrapper of the function that sends a request, and repeats it if the connection was closed."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         call = edge.active(())
@@ -114,7 +114,7 @@ class Dashscope(Adapter):
     """The adapter of dashscope."""
 
     def targets(self) -> Iterator[Target]:
-        """The methods of the request object, the functions that send, and the function that creates the object."""
+        """The methods of the request object, the functions that send or poll, and those that refuse a call before."""
         yield Target(_HTTP, "HttpRequest", "call", lazy_when(_streams))
         yield Target(_HTTP, "HttpRequest", "aio_call", _called_or_polled)
         yield Target(_API, "", "_handle_http_response", poll, optional=True)
@@ -126,7 +126,7 @@ class Dashscope(Adapter):
             yield Target(_API, "", name, refusal, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A model call is a POST to a service. Files, polled jobs, assistants and fine-tuning are not model calls."""
+        """Describes a POST to a service. Files, polled tasks, assistants and fine-tuning are not model calls: None."""
         url = text(field(instance, "url"))
         if target.module == _SOCKET:
             return self._task(instance, url)
@@ -165,7 +165,7 @@ class Dashscope(Adapter):
         )
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A task that failed after it was accepted. `instance` is the request, or the HTTP response to it."""
+        """Describes a task that failed after it was accepted. `instance` is the request, or the HTTP response to it."""
         url = text(field(instance, "url"))
         if _TASKS not in url or text(field(instance, "method"), 8) == "POST":
             return None
@@ -173,7 +173,10 @@ class Dashscope(Adapter):
         return None if answer.suspicion is None else (self._info(url, ""), answer)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A call without a key, or one that is refused when its request object is created. The model is the first argument."""
+        """Describes a call without an API key, or a call that is refused when its request object is created.
+
+        The function that creates the object has the model as its first argument, which is `instance` here.
+        """
         is_own = any(name.startswith("dashscope.") for name in causes.names(exc))
         model = _validated() if instance is None else text(instance, 256)
         return self._info("", model) if is_own and model is not None else None

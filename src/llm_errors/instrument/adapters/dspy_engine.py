@@ -1,6 +1,6 @@
 """dspy's own HTTP engine: its provider classes build a request, send it, and turn the answer into objects of dspy.
 
-What they received is read instead of their objects, which know five finish reasons for all providers.
+This adapter reads what these classes received, because dspy's objects have only five finish reasons for all providers.
 """
 
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ _DIALECTS: dict[str, tuple[str, Reader]] = {
     "GeminiLM": ("google", results.GENERATE_CONTENT),
     "OpenAILM": ("openai", results.RESPONSES),
 }
-"""The class of a provider -> dialect and reader. All others speak OpenAI's chat completions."""
+"""The class of a provider -> dialect and reader. All other classes use OpenAI's chat completions."""
 _FAILED = 400
 """The lowest HTTP status of an error."""
 
 
 @dataclass(slots=True)
 class _Response:
-    """A response of the engine, with the fields that those of HTTP libraries have."""
+    """A response of the engine, with the field names that HTTP libraries use."""
 
     status_code: int
     headers: dict[str, str]
@@ -44,7 +44,7 @@ class _Response:
 
 
 class DspyEngine(Methods):
-    """The adapter of the engine. Each attempt of dspy's own retry is a call of it."""
+    """The adapter of the engine. dspy retries by calling the engine again, so each attempt is counted as a call."""
 
     methods = (
         Method(*_SYNC, "complete", Kind.CALL, "chat", results.CHAT, streams=False),
@@ -66,7 +66,7 @@ class DspyEngine(Methods):
     )
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The request of the application. A stream that the engine opens inside a whole call is part of it."""
+        """Describes a request. A stream that the engine opens inside another call of the same object is part of that call."""
         around = ACTIVE.get()
         if around is not None and around.adapter is self and around.instance is instance:
             return None
@@ -79,7 +79,7 @@ class DspyEngine(Methods):
         asked = text(field(kwargs.get("request") or (args[0] if args else None), "model"), 256)
         prefix, _, model = asked.partition("/")
         named = text(field(instance, "provider"), 64).removesuffix("-chat")
-        if not named and model:  # not routed yet
+        if not named and model:  # dspy has not chosen the provider class yet
             named, asked = prefix, model
         known = provider(named)
         return self.info(
@@ -94,11 +94,11 @@ class DspyEngine(Methods):
         )
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """The request of a stream could not be built, or dspy found no provider or no key for a model."""
+        """Describes a call without a request: dspy could not build it for a stream, or found no provider or key for a model."""
         return self._told(self.methods[1 if hasattr(instance, "base_url") else 0], instance, given, {})
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """What the body says, of which the engine's exception tells a part."""
+        """Evidence from the body of the response. The engine's exception contains only a part of it."""
         if response is None:
             return None
         said: Evidence | None = exceptions.of_response(response, call.info.dialect, call.info.provider)
@@ -107,11 +107,11 @@ class DspyEngine(Methods):
         return None if said is None else replace(said, exceptions=(names,))
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """The engine has made an object of the body."""
+        """The engine returned its own object. What the engine received is judged instead."""
         call.judge(call.parsed)
 
     def attempt_returned(self, call: Invocation, result: Any) -> Any:
-        """Keep what was received, until the engine has made an object of it."""
+        """Keep the received response until the engine has created its object."""
         headers = {str(name).lower(): value for name, value in field(result, "headers") or ()}
         response = _Response(field(result, "status"), headers, field(result, "body") or b"")
         return super().attempt_returned(call, response)

@@ -1,4 +1,4 @@
-"""What dspy's own engine receives for one call: a body, or the events of a stream, before it makes its objects of them."""
+"""Reads the body, or the events of a stream, that dspy's own engine receives, before the engine creates objects from them."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
@@ -15,7 +15,7 @@ from llm_errors.safety import quietly
 
 
 class Arrived:
-    """The state of one call: what the events have said that arrived so far."""
+    """The state of one call: what the events that arrived so far have shown."""
 
     __slots__ = ("_lines",)
 
@@ -32,7 +32,7 @@ class Arrived:
         return self._lines.done
 
     def chunk(self, chunk: Any) -> None:
-        """An object of the engine says nothing that its event did not."""
+        """Ignore an object of the engine, because the event from which it was created was read already."""
 
     def end(self) -> Answer:
         """The answer after the last event."""
@@ -79,7 +79,7 @@ def _read(call: Invocation, event: Any) -> None:
 
 
 def _running(edge: Edge) -> Invocation | None:
-    """The call for which a stream of events is opened. Its code runs only now, not at every event."""
+    """The call for which a stream of events is opened. It is in the context only now, not when an event is read."""
     call = ACTIVE.get()
     return call if call is not None and call.adapter is edge.adapter and edge.patcher.active else None
 

@@ -22,12 +22,12 @@ from llm_errors.safety import quietly
 
 _CONVERSATION = "elevenlabs.conversational_ai.conversation"
 _OPENING = "_llm_errors_opening"
-"""The attribute of a conversation whose connection is being opened: its CallInfo, and when that began."""
+"""The attribute of a conversation that is connecting. It holds the CallInfo, and the time at which the connecting began."""
 _begin = observing("_ws", closes=False)
 
 
 class ElevenLabsSockets(Spoken):
-    """The adapter of both."""
+    """The adapter of transcripts and conversations."""
 
     def targets(self) -> Iterator[Target]:
         """The methods that connect, and the one that a conversation calls when it is connected."""
@@ -38,7 +38,10 @@ class ElevenLabsSockets(Spoken):
         yield Target(_CONVERSATION, "BaseConversation", "_create_initiation_message", _connected, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The session. The model of a conversation belongs to its agent; the address of an agent may contain a secret."""
+        """Describes a session. The server's agent, not the application, chooses the model of a conversation.
+
+        Only host and port of an agent's address are used, because the address may contain a secret.
+        """
         is_agent = target.module == _CONVERSATION
         first = args[0] if args else kwargs.get("ws_url" if is_agent else "options")
         host, port = split_address(text(first if is_agent else field(instance, "base_url")))

@@ -1,7 +1,7 @@
 """Wrappers for generator functions that `contextmanager` decorates.
 
-The request is sent on entry to the `with` statement, and its body reads the stream. The decorator stays outside the wrapper,
-so the application gets the same context manager as before.
+Entering the `with` statement sends the request; the block reads the stream. The decorator stays outside the wrapper, so the
+application gets the same context manager as before.
 """
 
 from collections.abc import AsyncIterator, Iterator

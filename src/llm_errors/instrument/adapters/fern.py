@@ -1,7 +1,7 @@
 """The Fern family: generated SDKs with raw clients, which return the parsed answer or raise the typed exception.
 
-Retries happen below them. A stream is a context manager of the raw client. The plain clients enter it at the first step of
-a generator.
+The raw clients retry inside these methods. They return a stream as a context manager; a plain client enters it at the first
+step of the generator that it returns.
 """
 
 import sys
@@ -25,7 +25,7 @@ from llm_errors.providers import Sdk, provider_of_host
 
 
 def _streams(*args: Any, **kwargs: Any) -> bool:
-    """Whether a generator was requested. The default of the argument is `...` (Ellipsis)."""
+    """Whether a generator was requested. An argument that is not given is `...` (Ellipsis), which is also true."""
     return kwargs.get("stream") is True
 
 
@@ -34,14 +34,14 @@ _STREAM: tuple[Kind | Wrap, Kind | Wrap] = (entered, entered_async)
 _ASKED: tuple[Kind | Wrap, Kind | Wrap] = (lazy_when(_streams), lazy_when_async(_streams))
 _GENERATOR: tuple[Kind | Wrap, Kind | Wrap] = (Kind.GENERATOR, stepping)
 _KINDS = (_WHOLE, _STREAM, _ASKED, _GENERATOR)
-"""The kinds of a method and of its async twin, in the order of the lists of methods in `Api`."""
+"""For each list of methods in `Api`, in the same order: the kind of its methods, and the kind of their async twins."""
 _MODELS = (
     *("model", "model_id", "model_name", "ml_model"),
     *("prompt_deployment_name", "workflow_deployment_name", "deployment_name"),
 )
-"""The arguments that contain the model, or the name of a prompt or a workflow on the server that has one."""
+"""The arguments that name the model, or a prompt or a workflow that is stored on the server and has a model."""
 _ENVIRONMENT = ("base", "production", "predict")
-"""The attributes with the address of the HTTP API, for an SDK with several servers."""
+"""The attributes of an environment that may contain the address of the HTTP API. An SDK with several servers has one."""
 
 
 class Fern(Adapter):
@@ -67,7 +67,7 @@ class Fern(Adapter):
         yield Target(http, "", "_retry_timeout_from_retries", Kind.RETRY, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """All arguments except parts of the path are keywords. The default of an argument is `...` (Ellipsis)."""
+        """Describes a call of a raw client. Its arguments are keywords, except those that are parts of the path."""
         api = self._apis[target.module, target.owner.removeprefix("Async"), target.attribute]
         wrapper = field(instance, "_client_wrapper")
         host, port = address_of(_url(wrapper))
@@ -86,7 +86,7 @@ class Fern(Adapter):
         return ""
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge an answer, or follow the stream in its response."""
+        """Judge an answer, or follow a stream."""
         if not call.info.stream:
             call.judge(result.data if hasattr(result, "_response") else result)
             return
@@ -106,7 +106,7 @@ class Fern(Adapter):
         result._data = passing(result.data, chunks=chunks)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence from a body that the SDK cannot convert to an object, because it may be an error."""
+        """Evidence from a body that the SDK could not convert to an object. Such a body may be an error object."""
         return unreadable(call, exc)
 
     def attempt_failed(self, call: Invocation, kwargs: dict[str, Any]) -> Evidence | None:
@@ -119,7 +119,7 @@ class Fern(Adapter):
 
 
 def _url(wrapper: Any) -> Any:
-    """The base URL of the client. An SDK with several servers has them in an environment."""
+    """The base URL of the client. In an SDK with several servers, it is an attribute of the client's environment."""
     if hasattr(wrapper, "get_base_url"):
         return wrapper.get_base_url()
     return field(wrapper.get_environment(), *_ENVIRONMENT)

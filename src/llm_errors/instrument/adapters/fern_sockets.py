@@ -1,4 +1,4 @@
-"""Websockets of SDKs of the Fern family, which connect in a context manager and yield an object around the connection."""
+"""The websockets of the Fern family. A context manager connects, and yields an object that holds the connection."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -34,7 +34,7 @@ class FernSockets(Spoken):
         return {(f"{self.row.package}.{one.module}", one.owner): one for one in SOCKETS[self.row.name]}
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The session. The environment of the client has the address."""
+        """Describes a session. The environment of the client contains the server's address."""
         socket = self._sockets[target.module, target.owner.removeprefix("Async")]
         url = text(field(instance._raw_client._client_wrapper.get_environment(), socket.server))
         host, port = split_address(url)

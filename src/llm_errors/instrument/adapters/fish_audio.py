@@ -1,4 +1,4 @@
-"""fish-audio-sdk: one `request` method, which has read the whole body before it returns, even of a stream."""
+"""fish-audio-sdk: one `request` method sends every request. It reads the whole body before it returns, even for a stream."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,15 +19,15 @@ _TEXTS = ("application/json", "text/")
 
 
 class FishAudio(Adapter):
-    """The adapter of the client wrappers. Voices and accounts have other paths."""
+    """The adapter of the client wrappers. Requests about voices and accounts have other paths, and are ignored."""
 
     def targets(self) -> Iterator[Target]:
-        """The method of each wrapper."""
+        """`request` of the sync and of the async client wrapper."""
         yield Target(_WRAPPERS, "ClientWrapper", "request", Kind.CALL)
         yield Target(_WRAPPERS, "AsyncClientWrapper", "request", Kind.ASYNC_CALL)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The path tells the operation. The model of speech is a header; transcripts have none."""
+        """Describes a request from its path. A header names the model of a speech request; a transcription names no model."""
         operation = _PATHS.get(args[1] if len(args) > 1 else "")
         if operation is None:
             return None

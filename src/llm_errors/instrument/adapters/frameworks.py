@@ -83,7 +83,7 @@ def _iterations_of_dspy(agent: Any, prediction: Any) -> str:
 
 
 def _stop_of_autogen(_: Any, item: Any) -> str:
-    """The reason in the task result, which the stream yields last."""
+    """The fact for the stop reason in the task result, which the stream yields last; an empty text if no limit stopped it."""
     said = text(field(item, "stop_reason"), 256)
     return next((fact for words, fact in _AUTOGEN_STOPS if said.startswith(words)), "")
 
@@ -96,7 +96,7 @@ _AUTOGEN_STOPS = (
 
 
 def _stop_of_strands(_: Any, event: Any) -> str:
-    """The reason in the agent's result, which the stream yields last."""
+    """The fact for the stop reason in the agent's result, which the stream yields last; an empty text if it is no limit."""
     stop = text(field(field(event, "result"), "stop_reason"), 64)
     return _STRANDS_STOPS.get(stop, "")
 
@@ -109,12 +109,12 @@ _STRANDS_STOPS = {
 
 
 def _stop_of_praison(agent: Any, _: Any) -> str:
-    """The reason that the agent keeps of its last loop."""
+    """The fact, if the agent has noted that its last loop reached the maximum number of steps."""
     return "turn_limit" if text(field(agent, "last_stop_reason"), 64) == "max_steps" else ""
 
 
 def _end_of_praison(_: Any, result: Any) -> str:
-    """The reason in the result of an autonomous run, whose budget is one of money or of tokens."""
+    """The fact for the reason in the result of an autonomous run, whose budget limits money (`max_budget_usd`) or tokens."""
     reason = text(field(result, "completion_reason"), 64)
     if reason == "budget_exhausted":
         return "token_limit" if field(field(result, "metadata"), "max_budget_usd") is None else "spend_limit"
@@ -122,7 +122,7 @@ def _end_of_praison(_: Any, result: Any) -> str:
 
 
 def _ended(fact: str) -> Callable[[Any, Any], str]:
-    """The fact, if a middleware of langchain ends the run."""
+    """A function that returns this fact if a middleware of langchain ends the run."""
     return lambda _, update: fact if field(update, "jump_to") == "end" else ""
 
 
@@ -150,7 +150,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("instructor.v2.core.patch:retry_async_v2", async_run, "", "InstructorRetryException"),
     ),
     "langchain-core": (
-        # In these functions the span of the agent is current. In functions called by them, the span of the model call may be.
+        # In these functions, the agent's span is current. In the functions that they call, a model call's span may be current.
         _row("langchain_core.language_models.chat_models:BaseChatModel.invoke", run),
         _row("langchain_core.language_models.chat_models:BaseChatModel.ainvoke", async_run),
         _row("langchain_core.language_models.chat_models:BaseChatModel.stream", steps),
@@ -186,7 +186,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("haystack.core.pipeline.pipeline:Pipeline.run_async_generator", async_steps, "PipelineMaxComponentRuns"),
         _row("haystack.components.agents.agent:Agent.run", run),
         _row("haystack.components.agents.agent:Agent.run_async", async_run),
-        # What a run returns is made in it, where the agent's span, of another instrumentation, is current.
+        # The function creates the result of a run, while the agent's span of another instrumentation is still current.
         _row("haystack.components.agents.agent:_public_outputs", check, in_band=_steps_of_haystack),
     ),
     "agno": (
@@ -213,7 +213,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
         _row("dspy.predict.react:ReAct.aforward", async_run, in_band=_iterations_of_dspy),
     ),
     "llama-index": (
-        # An agent alone, and several agents of one workflow. Their steps run in tasks that the workflow's start creates.
+        # A single agent, and a workflow of several agents. Their steps run in tasks that `run` creates.
         *(row for where in ("base_agent:BaseWorkflowAgent", "multi_agent_workflow:AgentWorkflow") for row in (
             _row(f"llama_index.core.agent.workflow.{where}.run", run),
             _row(f"llama_index.core.agent.workflow.{where}.parse_agent_output", async_check, "WorkflowRuntimeError"),
@@ -245,6 +245,7 @@ TABLE: Final[dict[str, tuple[Watched, ...]]] = {
              _GRAPH_LIMITS, in_band=_ended("other_limit")),
     ),
 }  # fmt: skip
+"""Framework in `providers` -> its rows."""
 
 
 _LIMITS: Final = frozenset(name for rows in TABLE.values() for row in rows for name in row.limits)
@@ -258,7 +259,7 @@ class Framework(Adapter):
         yield from TABLE[self.row.name]
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The run, with the model of its agent. The agent is the object of the method or its first argument."""
+        """Describes a run with the model of its agent. The agent is the object of the method, or an argument."""
         model = next(
             (m for agent in (instance, *args[:1], kwargs.get("starting_agent")) if (m := _model_of(agent))), ""
         )
@@ -273,7 +274,7 @@ class Framework(Adapter):
 
 
 def _model_of(agent: Any) -> str:
-    """The name of an agent's model: the attribute `model`, or the name that the model object has."""
+    """The name of an agent's model. The attribute `model` or `llm` of the agent is the name, or an object that has it."""
     model = field(agent, "model", "llm")
     return text(model, 256) if isinstance(model, str) else text(field(model, "model", "model_name", "model_id"), 256)
 

@@ -1,4 +1,4 @@
-"""Google's generated clients, over gRPC and REST. google-generativeai and the model classes of vertexai call them."""
+"""Google's generated clients, over gRPC and REST. google-generativeai and vertexai's model classes use them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +33,7 @@ _SERVICES = {
 
 
 def _retried(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function that is called after a failed attempt. It raises, or returns if there is another attempt."""
+    """The wrapper of the function that is called after a failed attempt. It raises, unless another attempt follows."""
 
     def observe(exc: Any) -> None:
         call = edge.active(())
@@ -69,7 +69,7 @@ class Gapic(Adapter):
         yield Target("google.api_core.rest_streaming", "ResponseIterator", "__next__", steps.step, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The request is an object or a dict. Its fields can also be passed as arguments."""
+        """Describes a call. The request is an object or a dict; its fields can also be passed as keyword arguments."""
         operation, reader = METHODS[target.attribute]
         request = args[0] if args else kwargs.get("request")
         named = field(request, "model", "endpoint") or kwargs.get("model") or kwargs.get("endpoint")

@@ -1,6 +1,6 @@
 """Wrappers for functions that return a whole answer, or a generator if a stream is requested.
 
-A lazy generator sends the request at its first step, where the call begins. If it is dropped before, no call is counted.
+A lazy generator sends the request at its first step, where the call begins. If it is dropped before that, no call is counted.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -54,9 +54,9 @@ lazy, lazy_async = lazy_when(_asked), lazy_when_async(_asked)
 
 
 def lazily(edge: Edge, original: Function) -> Function:
-    """The wrapper of a coroutine function that returns an async generator, as an async generator function.
+    """The wrapper of a coroutine function that returns an async generator. The wrapper is an async generator function.
 
-    The request is sent at the first step. What the application sends or throws into the generator reaches that of the SDK.
+    The request is sent at the first step. What the application sends or throws into this generator reaches the SDK's.
     """
 
     async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
@@ -80,7 +80,7 @@ def lazily(edge: Edge, original: Function) -> Function:
 
 
 async def _opened(edge: Edge, original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The generator of the SDK, or the one that observes it: its first chunk has then been received."""
+    """The generator of the SDK; if a call begins, a generator that observes it, whose first chunk was received already."""
     call = edge.begin(args, kwargs)
     if call is None:
         return await original(*args, **kwargs)

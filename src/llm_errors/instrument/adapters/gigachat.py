@@ -1,4 +1,4 @@
-"""gigachat: methods of two base classes of the client, and of its threads. Their decorators retry, and renew the token."""
+"""gigachat: the methods of the client and of its threads. Decorators of these methods retry, and renew the token."""
 
 import sys
 from dataclasses import replace
@@ -56,7 +56,7 @@ class GigaChat(Methods):
     )
 
     def model(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The model in the payload, or the one that the client was made with. Embeddings have a default of their own."""
+        """The model in the arguments or in the payload, or else the client's default. Embeddings have another default."""
         if len(args) > 1 or "model" in kwargs or hasattr(instance, "_base_client"):
             return kwargs.get("model")
         payload = kwargs.get("payload", args[0] if args else None)
@@ -69,7 +69,7 @@ class GigaChat(Methods):
         return field(_settings(instance), "base_url")
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """Evidence with the body of a failed response, or from what pydantic refused: arguments, or an error in an answer."""
+        """Evidence from the body of a failed response, or from what pydantic refused: arguments, or an error in an answer."""
         if "gigachat.ResponseError" in names:
             return self._of_response(call, exc, names)
         if "pydantic_core.ValidationError" not in names:

@@ -22,7 +22,7 @@ _CLIENT = "google.genai._api_client"
 
 
 class WireReader:
-    """Reads answers that arrive as JSON text in `body`."""
+    """Reads answers that the SDK returns as JSON text in an attribute `body`."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -104,7 +104,7 @@ class GoogleGenai(Adapter):
     """The adapter of google-genai's request methods."""
 
     def targets(self) -> Iterator[Target]:
-        """The four request methods and the two that make one attempt."""
+        """The four request methods, the two methods that make one attempt, and the functions that poll or refuse."""
         for attribute, kind in (
             ("request", Kind.CALL),
             ("async_request", Kind.ASYNC_CALL),
@@ -121,7 +121,7 @@ class GoogleGenai(Adapter):
             yield Target(_MODELS, "", converter, refusal, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A model call is a path with one of `VERBS`."""
+        """Describes a request whose path has one of `VERBS`; None for any other request."""
         return self._info(instance, args[1] if len(args) > 1 else kwargs.get("path"))
 
     def _info(self, instance: Any, path: Any) -> CallInfo | None:
@@ -145,12 +145,12 @@ class GoogleGenai(Adapter):
         )
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A long-running operation or a batch that failed as a whole."""
+        """Describes a long-running operation, or a batch, that failed as a whole; None for any other state."""
         answer = state_of(result)
         info = None if answer.suspicion is None else self._info(instance._api_client, "unknown:predictLongRunning")
         return None if info is None else (info._replace(model=None, background=False), answer)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A call with arguments that the SDK refuses because the selected API does not know them or their type is wrong."""
+        """Describes a call that the SDK refuses: the selected API does not know an argument, or its type is wrong."""
         model = text(field(given[0] if given else None, "model"), 256)
         return self._info(instance, f"{model}:generateContent")

@@ -1,4 +1,4 @@
-"""Interactions of google-genai 2 and 3: a resource class with its own retry loop; `create` may send several requests.
+"""Interactions of google-genai 2 and 3. Their resource class has its own retry loop: `create` may send several requests.
 
 google-genai 1 has a Stainless client for interactions, which has its own row in `providers`.
 """
@@ -29,7 +29,7 @@ class GoogleInteractions(Adapter):
     """The adapter of `client.interactions.create`. Get, delete and cancel are not model calls."""
 
     def targets(self) -> Iterator[Target]:
-        """The public resource class, the function that is called between two attempts, and close methods."""
+        """The methods of the public resource class, the function that is called between two attempts, and close methods."""
         yield Target(f"{_STACK}.google_genai", "GeminiNextGenInteractions", "create", Kind.CALL)
         yield Target(f"{_STACK}.google_genai", "AsyncGeminiNextGenInteractions", "create", Kind.ASYNC_CALL)
         yield Target(f"{_STACK}.google_genai", "GeminiNextGenInteractions", "get", poll)
@@ -40,7 +40,7 @@ class GoogleInteractions(Adapter):
             yield Target(f"{_STACK}.utils.response_helpers", f"_{prefix}APIResponseBase", "close", kind, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The request body is in the keywords, or in `request`."""
+        """Describes a call of `create`. The request body is in the keyword arguments, or in the argument `request`."""
         request = kwargs.get("request")
         body = kwargs if request is None else field(request, "body") or request
         model = field(body, "model", "agent")
@@ -62,7 +62,7 @@ class GoogleInteractions(Adapter):
         )
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A background interaction that failed. Other interactions were reported by the call that created them."""
+        """Describes a background interaction that failed. Any other interaction was reported by the call that created it."""
         raw = exceptions.loaded(field(result, "http_response"))
         if raw is not None:
             result = parsed(raw)
@@ -72,7 +72,7 @@ class GoogleInteractions(Adapter):
         return None if answer.suspicion is None else (self._info(instance, None, None), answer)
 
     def resumed(self, instance: Any, result: Any) -> CallInfo | None:
-        """The call for the resumed stream of a background interaction."""
+        """Describes the stream of a background interaction that the application resumes; None for any other result."""
         info = self._info(instance, None, None) if hasattr(result, "generator") else None
         return None if info is None else info._replace(stream=True, reader=jobs.Once(info.reader))
 
@@ -81,7 +81,7 @@ class GoogleInteractions(Adapter):
         follow(call, result)
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge an interaction, follow a stream, or judge a raw response when its body is loaded or parsed."""
+        """Judge an interaction, follow a stream, or judge a raw response: now if its body is loaded, else when it is parsed."""
         if not hasattr(result, "_parser"):
             _read(call, result)
         elif (body := exceptions.loaded(result.http_response)) is not None:

@@ -46,7 +46,7 @@ class GoogleLive(Adapter):
         yield Target(_LIVE, "AsyncSession", "send_client_content", sends_async, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The session, with the name of its model. The path before the name is removed, as in other calls of the SDK."""
+        """Describes a session. The path before the model's name is removed, as in other calls of the SDK."""
         client = field(instance, "_api_client")
         url = field(field(client, "_http_options"), "base_url")
         host, port = split_address(url) if isinstance(url, str) else (None, None)

@@ -57,7 +57,7 @@ class HuggingFace(Adapter):
     """The adapter of huggingface_hub's inference clients."""
 
     def targets(self) -> Iterator[Target]:
-        """The method that sends a request, whose result public methods convert into objects, and what checks arguments."""
+        """The method that sends every request, and the functions and methods that check arguments before."""
         for module, client, sends, refuses in _CLIENTS:
             yield Target(module, client, "_inner_post", sends)
             yield Target(module, "", "get_provider_helper", refusal, optional=True)
@@ -66,7 +66,7 @@ class HuggingFace(Adapter):
         yield Target("huggingface_hub.inference._providers._common", "TaskProviderHelper", "prepare_request", refusal)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model of the request. It is unknown if the request has a URL in its place."""
+        """Describes a request. Its model is unknown if the application named a URL instead of a model."""
         request = args[0] if args else kwargs.get("request_parameters")
         operation, reader = _of(text(field(request, "task"), 64))
         model = text(field(field(request, "json"), "model"), 256) or text(field(request, "model"), 256)
@@ -82,12 +82,12 @@ class HuggingFace(Adapter):
         )
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A call without a key, for a model or a task that the provider does not have, or with arguments that do not fit."""
+        """Describes a call without a key, with a model or a task that the provider does not have, or with wrong arguments."""
         task, model = field(instance, "task"), None
         method = next((name for name in causes.passed(exc) if name in _REFUSE), None)
         if method is not None:
             task = method.replace("_", "-")
-        elif task is None and len(given) > 1:  # the function that looks for the task
+        elif task is None and len(given) > 1:  # `get_provider_helper(provider, task, model)`
             task, model = given[:2]
         operation, reader = _of(text(task, 64))
         return self.info(operation=operation, model=_named(text(model, 256)), reader=reader)

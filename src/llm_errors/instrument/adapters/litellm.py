@@ -42,7 +42,7 @@ class LiteLlm(Adapter):
     """The adapter of litellm."""
 
     def targets(self) -> Iterator[Target]:
-        """The functions, the HTTP handlers that they call, the streams that they return, and what litellm's logging does."""
+        """The functions, the HTTP handlers that they call, the streams that they return, and two methods of its logging."""
         for api in APIS:
             yield Target(api.module, "", api.name, model_call, undecorated=True, optional=api.newer)
             yield Target(api.module, "", api.awaited, model_call_async, undecorated=True, optional=api.newer)
@@ -70,7 +70,7 @@ class LiteLlm(Adapter):
 
 
 def refusal(edge: Edge, original: Function) -> Function:
-    """The wrapper of the method that litellm calls for every failure, also if a budget or a guardrail refuses a call."""
+    """The wrapper of the method that litellm calls for every failure. It reports calls that a budget or a guardrail refused."""
 
     def refused(record: Any, exc: BaseException) -> None:
         api = BY_NAME.get(text(field(record, "call_type"), 64))

@@ -1,4 +1,4 @@
-"""The functions of litellm that are model calls, and the CallInfo of a call from litellm's record of it."""
+"""Lists the functions of litellm that are model calls, and builds a CallInfo from litellm's record of a call."""
 
 from typing import Any, NamedTuple
 
@@ -22,9 +22,9 @@ class Api(NamedTuple):
     """The position of the argument `model`."""
     twin: str = ""
     streams: bool = False
-    """Whether it always returns a stream."""
+    """Whether the function always returns a stream."""
     newer: bool = False
-    """Whether older releases do not have it."""
+    """Whether older releases of litellm lack the function."""
 
     @property
     def awaited(self) -> str:
@@ -37,7 +37,7 @@ _MESSAGES = (
     "litellm.llms.anthropic.pass_through.messages.handler",
     "litellm.llms.anthropic.experimental_pass_through.messages.handler",
 )
-"""The module of Anthropic's messages in newer and in older releases."""
+"""The modules of Anthropic's Messages API in newer and in older releases of litellm."""
 APIS = (
     Api("litellm.main", "completion", "chat", results.CHAT),
     Api("litellm.main", "text_completion", "text_completion", results.CHAT, model=1),

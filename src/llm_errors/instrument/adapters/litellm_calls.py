@@ -1,7 +1,7 @@
-"""One call of a function of litellm, which reports itself when the function returns, unless a nested SDK call has done so.
+"""Reports a call of one of litellm's functions when the function returns, unless a nested SDK call was reported instead.
 
-This module has more than 120 lines because a call can end in five ways, and litellm changes what arrives in each: an answer, a
-stream, a coroutine, a failure, or a response that it could not read.
+This module has more than 120 lines because a call can end in five ways, and litellm alters what the provider sent differently
+in each: an answer, a stream, a coroutine, a failure, or a response that it could not read.
 """
 
 from collections.abc import AsyncGenerator, Coroutine
@@ -26,7 +26,7 @@ from llm_errors.instrument.wrappers import Edge
 from llm_errors.safety import quietly
 
 _GENERATED = frozenset(("chat", "text_completion"))
-"""Operations with a finish reason."""
+"""The operations whose answers have a finish reason."""
 BEGUN = "_llm_errors_begun"
 """The attribute that is added to litellm's record of an observed call. Its value is true if an attempt has failed."""
 _METADATA = ("metadata", "litellm_metadata")
@@ -60,7 +60,7 @@ class ModelCall:
 
     @classmethod
     def begin(cls, edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "ModelCall | None":
-        """The call that begins. None if this is an async function's preparation of its request."""
+        """The call that begins. None if an async function calls its synchronous twin only to prepare the request."""
         around, name = NESTED.get(), edge.target.attribute
         if not edge.patcher.active or (isinstance(around, Requests) and around.enters(name)):
             return None
@@ -70,7 +70,7 @@ class ModelCall:
         """The function returned an answer, a stream, or a coroutine that its async twin awaits. Returns what the caller gets.
 
         If an SDK was called, its adapter has reported the call. If an earlier attempt failed, the span around both attempts
-        is marked as recovered when this one has succeeded. A stream may still fail.
+        is marked as recovered when this attempt has succeeded, which for a stream is known only at its end.
         """
         if isinstance(result, Coroutine):
             return result
@@ -103,7 +103,7 @@ class ModelCall:
         return result
 
     def failed(self, exc: BaseException) -> None:
-        """The function raised. If an SDK call failed before, it has reported the failure."""
+        """The function raised `exc`. If an SDK call inside it failed, the adapter of that SDK has reported the failure."""
         inner = self.requests.began
         if self._record is not None:
             vars(self._record)[BEGUN] = True

@@ -46,7 +46,7 @@ class EventBytes:
 async def followed(
     call: Invocation, stream: AsyncGenerator[Any, None], chunks: Chunks, finalizer: StreamFinalizer
 ) -> AsyncGenerator[Any, None]:
-    """The chunks of an async generator, which accepts no attribute. As in `follow_async`, the finalizer is only kept alive."""
+    """The chunks of an async generator. An async generator accepts no attribute, so this one keeps the finalizer alive."""
     async with aclosing(stream), aclosing(call.follow_async(stream, finalizer, chunks)) as observed:
         async for chunk in observed:
             yield chunk

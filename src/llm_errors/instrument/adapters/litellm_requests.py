@@ -25,7 +25,7 @@ class Requests(NestedCalls):
     def __init__(self, twin: str, record: Any) -> None:
         super().__init__()
         self.twin, self._record = twin, record
-        """The synchronous function that the async function calls to prepare its request. It is not a separate call."""
+        """`twin` is the synchronous function that an async function calls to prepare its request. It is not a separate call."""
         self.entered = False
         self.url = ""
         self.response: Any = None
@@ -33,18 +33,18 @@ class Requests(NestedCalls):
         self._marking: Callable[[bool], None] | None = None
 
     def replaces(self, recorder: CallRecorder) -> None:
-        """An earlier attempt failed. When this one has succeeded, the span that is current now is marked as recovered."""
+        """This call replaces a failed attempt. When it has succeeded, the span that is current now is marked as recovered."""
         span = recorder.enclosing_span()
         if span is not None:
             self._marking = partial(recorder.recovered, span)
 
     def handled(self, streams: bool) -> None:
-        """An SDK has returned. A whole answer has ended, a stream has not."""
+        """An SDK has returned. A whole answer is complete now, but a stream is not."""
         if not streams and not self.failed:
             self._mark()
 
     def ended(self, failed: bool) -> None:
-        """A call has ended. If it is a stream, its last chunk has been read."""
+        """A nested call has ended. If its answer is a stream, the last chunk has been read."""
         super().ended(failed)
         if not failed:
             self._mark()
@@ -55,13 +55,13 @@ class Requests(NestedCalls):
             marking(True)
 
     def enters(self, name: str) -> bool:
-        """Whether a function that begins is the twin of this call. A second one is a separate call."""
+        """Whether the function that begins is the twin of this call, which runs once. Later, it is a separate call."""
         enters = name == self.twin and not self.entered
         self.entered = self.entered or enters
         return enters
 
     def named(self, info: CallInfo) -> CallInfo:
-        """The CallInfo of an SDK call. litellm knows the provider of a host that is unknown otherwise."""
+        """The CallInfo of a nested SDK call. If its host is unknown, litellm's name of the provider is used."""
         vendor = "" if providers.provider_of_host(info.address, info.port) else vendor_of(self._record)
         known = providers.provider(vendor)
         provider = known.name if known is not None else vendor

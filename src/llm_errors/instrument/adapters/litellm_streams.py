@@ -1,6 +1,6 @@
-"""The streams of litellm. They are observed in the methods of their classes, because applications check for these classes.
+"""Observes the streams of litellm by patching methods of their classes: applications check the class of a stream.
 
-The request of a stream may be sent only when its first chunk is read.
+Some streams send their request only when their first chunk is read.
 """
 
 from typing import Any

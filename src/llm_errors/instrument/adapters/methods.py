@@ -1,4 +1,4 @@
-"""The base of adapters for SDKs with a method per API: each adapter has a table of methods, and finds model and address."""
+"""The base of adapters for SDKs with one method per API. A subclass has a table of methods, and finds model and address."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ from llm_errors.providers import provider_of_host
 
 
 class Method(NamedTuple):
-    """A method that is a model call: its place and kind, its operation, and the reader of its answer."""
+    """A method that is a model call: where it is defined, how it behaves, its operation, and the reader of its answer."""
 
     module: str
     owner: str
@@ -29,7 +29,7 @@ class Method(NamedTuple):
     streams: bool | None = None
     """Whether the method always (True) or never (False) returns a stream. None: its argument `stream` decides."""
     place: int | None = None
-    """The position of the model among the arguments, if it can be positional."""
+    """The index of the model among the arguments after the object. None if the model is never positional."""
 
 
 _UNREADABLE = (
@@ -40,14 +40,14 @@ _UNREADABLE = (
 
 
 class Methods(Adapter):
-    """The adapter of one of these SDKs. A subclass has the table, and overrides methods."""
+    """The base of these adapters."""
 
     methods: tuple[Method, ...] = ()
     others: tuple[Target, ...] = ()
     """Other functions to patch: attempts, retries, and the steps and ends of streams."""
 
     def targets(self) -> Iterable[Target]:
-        """The methods, and the other functions."""
+        """The rows of `methods` and `others`."""
         return (*(Target(m.module, m.owner, m.name, m.kind) for m in self.methods), *self.others)
 
     @cached_property
@@ -55,7 +55,7 @@ class Methods(Adapter):
         return {(m.module, m.owner, m.name): m for m in self.methods}
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The model call. Operation and reader are in the table; the subclass finds the model and the address."""
+        """Describes the model call. Operation and reader are in the table; the subclass finds the model and the address."""
         method = self._by_target[target.module, target.owner, target.attribute]
         host, port = address_of(self.url(instance, kwargs))
         return self.info(
@@ -77,7 +77,7 @@ class Methods(Adapter):
         return None
 
     def is_of(self, call: Invocation, target: Target, instance: Any) -> bool:
-        """Methods of inner objects that run inside the call belong to it."""
+        """Always true: a method of an inner object that runs inside the call belongs to the call."""
         return True
 
     def attempt_returned(self, call: Invocation, result: Any) -> Evidence | None:
@@ -88,7 +88,7 @@ class Methods(Adapter):
         return exceptions.of_response(result, self.row.dialect, call.info.provider) if failed else None
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence from the subclass, or from a response for which the SDK could not create its object."""
+        """The evidence that `read_failure` finds in the exception or in the kept response, marked as raised."""
         kept, call.parsed = call.parsed, NOTHING
         response = kept.response if type(kept) is Received else None
         found = self.told(call, exc, causes.names(exc), response)

@@ -1,4 +1,4 @@
-"""anthropic 2 creates its own span around a call. The class is written on it before the SDK ends the span."""
+"""anthropic 2 creates its own span around a call. These wrappers write the error class on it before the SDK ends the span."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ _UNREADABLE = frozenset(("json.JSONDecodeError", "pydantic_core.ValidationError"
 
 
 _COPIES = ("_copy_messages", "_copy_tools")
-"""Functions that check messages and tools, before there is a request."""
+"""Functions that check messages and tools before the request object is created."""
 _REQUESTS = {
     "ChatRequest": "/api/chat",
     "GenerateRequest": "/api/generate",
@@ -45,14 +45,14 @@ _REQUESTS = {
     "EmbeddingsRequest": "/api/embeddings",
     "SystemOneRequest": "/v1/systemone",
 }
-"""Class of a request -> path. It checks the other arguments, and reads images when it is serialized."""
+"""Class of a request -> path. The class checks all other arguments, and reads images when it is serialized."""
 
 
 _IMAGES = "_copy_images"
 
 
 def _refusal_of_images(edge: Edge, original: Function) -> Function:
-    """The wrapper of the function that checks images. Those of a chat are in messages, whose check is observed."""
+    """The wrapper of the function that checks images. It ignores a chat, whose images are checked within `_COPIES`."""
     observed = refusal_of_steps(edge, original)
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -79,7 +79,7 @@ class Ollama(Adapter):
         yield Target(_MODULE, "AsyncClient", "_request_raw", Kind.ASYNC_ATTEMPT, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The path is the third argument, after the class of the answer and the HTTP method."""
+        """Describes a request from its path: the third argument, after the class of the answer and the HTTP method."""
         api = APIS.get(args[2]) if len(args) > 2 else None
         if api is None:
             return None
@@ -95,7 +95,7 @@ class Ollama(Adapter):
         )
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A request that cannot be made of its arguments. Of a chat whose messages or tools are none, no model is known."""
+        """Describes a request with invalid arguments. The model is unknown if the messages or tools of a chat are invalid."""
         path = "/api/generate" if causes.passed(exc)[1:2] == (_IMAGES,) else "/api/chat"
         operation, reader = APIS[_REQUESTS.get(type(instance).__name__, path)]
         model = field(instance, "model") or (given[0] if given else None)

@@ -62,10 +62,10 @@ _TOO_LATE = "response_cancel_not_active"
 _OF_THE_CALLER = "invalid_request_error"
 """The type of an error about a message of the application. Other errors are about the running response."""
 _ELSEWHERE = ("session", "item", "audio")
-"""The beginning of the parameter of an error that is not about the request for a response."""
+"""If the `param` of an error begins with one of these, the error is not about a requested response."""
 _BUFFER = "input_audio_buffer"
 _LANE = "stream_id"
-"""The field with the lane of an event of the Responses API."""
+"""The field of an event of the Responses API that names its lane: one of several responses that run at once on a socket."""
 
 
 class OpenAISockets(Adapter):
@@ -95,7 +95,7 @@ class OpenAISockets(Adapter):
         return {f"{self.row.package}.resources.{api.module}": api for api in APIS}
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The session that a manager opens. Client and model are in name-mangled private attributes of the manager."""
+        """Describes the session that a manager opens. Name-mangled private attributes of the manager hold client and model."""
         kept = {name.rpartition("__")[2]: value for name, value in vars(instance).items()}
         client = kept.get("client")
         host, port = address_of(field(client, "_base_url"))
@@ -116,7 +116,7 @@ class OpenAISockets(Adapter):
         return self.row.provider_by_class
 
     def received(self, session: Session, event: Any) -> None:
-        """Pass an event to its response. Of most events, only the type and the name of the response or lane are read."""
+        """Pass an event to the response that it belongs to. Of most events, only the type and the response or lane are read."""
         fields = event if type(event) is dict else event.__dict__
         kind = fields.get("type")
         if not isinstance(kind, str):
@@ -181,10 +181,10 @@ def _error_of_lane(session: Session, event: Any, fields: Any) -> None:
 
 
 def _error(session: Session, event: Any, fields: Any) -> None:
-    """An error of the Realtime API. It concerns a message of the application, or the running response.
+    """An error of the Realtime API is about a message of the application, or about the running response.
 
-    It may contain the id of the message. An error about the application's messages without an id concerns a requested
-    response, unless its code or parameter shows otherwise.
+    The error may name the message by its id. If it has no id, it belongs to the requested response, unless its code or
+    parameter shows otherwise.
     """
     error = fields.get("error")
     code, kind, message = (text(field(error, name), 256) for name in ("code", "type", "event_id"))

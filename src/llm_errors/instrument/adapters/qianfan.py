@@ -36,7 +36,7 @@ class Qianfan(Methods):
     )
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The first arguments are the model and whether to stream."""
+        """Describes a request. Its first two arguments are the model, and whether to stream."""
         names = (cls.__name__ for cls in type(instance).__mro__)
         operation, reader = next((RESOURCES[name] for name in names if name in RESOURCES), ("chat", vendors.QIANFAN))
         host, port = address_of(text(field(field(instance, "config"), "BASE_URL")))
@@ -51,6 +51,6 @@ class Qianfan(Methods):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge an answer. The wrapper follows a stream."""
+        """Judge an answer. If it is a stream, the wrapper follows it."""
         if not call.info.stream:
             call.judge(result)

@@ -1,4 +1,4 @@
-"""Keeps the HTTP response from which an SDK creates its object. If that fails, only the body shows the reason."""
+"""Keeps the HTTP response from which an SDK creates its object. If the SDK cannot create it, only the body shows the reason."""
 
 from typing import Any, NamedTuple
 

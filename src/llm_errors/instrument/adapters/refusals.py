@@ -1,4 +1,4 @@
-"""Wrappers of functions that may refuse a call before the request: it counts once, and its arguments or its key are wrong."""
+"""Wrappers of functions that may refuse a call before the request, because its arguments or its key are wrong."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -58,7 +58,7 @@ def refusal(edge: Edge, original: Function) -> Function:
 
 
 def refusal_of_steps(edge: Edge, original: Function) -> Function:
-    """The same of a generator function."""
+    """The same for a generator function."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -71,7 +71,7 @@ def refusal_of_steps(edge: Edge, original: Function) -> Function:
 
 
 def refusal_in(*steps: str) -> Wrap:
-    """The wrapper of a method that sends a request, and may refuse it before: itself, or in one of these functions."""
+    """The wrapper of a method that sends a request. Before that, the method, or one of the functions `steps`, may refuse it."""
 
     def wrap(edge: Edge, original: Function) -> Function:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -103,6 +103,6 @@ def refusal_in_async(*steps: str) -> Wrap:
 
 
 def _refused_in(steps: tuple[str, ...], edge: Edge, given: Sequence[Any], exc: Exception) -> None:
-    _, *names = causes.passed(exc)  # of the wrapper, of the method, and of the functions that it called
+    _, *names = causes.passed(exc)  # the names of the wrapper, the method, and the functions that it called
     if names[1:2] in [[step] for step in steps] or (len(names) == 1 and isinstance(exc, ValueError)):
         _refused(edge, given, exc)

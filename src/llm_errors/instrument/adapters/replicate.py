@@ -45,7 +45,7 @@ class Replicate(Methods):
         yield Target("replicate.prediction", "Prediction", "async_reload", poll_async)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The call. A prediction that `run` or `stream` creates belongs to their call."""
+        """Describes a call. A prediction that `run` or `stream` creates belongs to that call, so it is ignored here."""
         outer = ACTIVE.get()
         if outer is not None and outer.adapter is self:
             return None
@@ -71,7 +71,7 @@ class Replicate(Methods):
         )
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge a prediction, or the result of `run`. If that is empty, the state of its prediction tells why."""
+        """Judge a prediction, or the result of `run`. If `run` returned nothing, the state of its prediction tells why."""
         kept, call.parsed = call.parsed, NOTHING
         if call.info.background:
             call.judge(result)
@@ -84,7 +84,7 @@ class Replicate(Methods):
             call.settle(Answer(suspect(call.info.dialect, "empty") if empty else None))
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A prediction that failed after it was created."""
+        """Describes a prediction that failed after it was created; None for any other."""
         answer = REPLICATE.whole(instance)
         outer = ACTIVE.get()
         if answer.suspicion is None or (outer is not None and outer.adapter is self):
@@ -92,7 +92,7 @@ class Replicate(Methods):
         return self._info(field(instance, "_client"), field(instance, "model", "version")), answer
 
     def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
-        """Evidence from the problem details of the API, or from the error of a model."""
+        """Evidence from an error of the API, with its status and problem details, or from the error of a failed prediction."""
         if "replicate.ModelError" in names:
             said = text(field(field(exc, "prediction"), "error"))
             return replace(

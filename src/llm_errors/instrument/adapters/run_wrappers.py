@@ -59,7 +59,7 @@ def async_run(edge: Edge, original: Function) -> Function:
 
 
 def steps(edge: Edge, original: Function) -> Function:
-    """The same for a generator function. No context variable stays set across a yield."""
+    """The same for a generator function. No context variable stays set while the generator is suspended."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         begun = quietly("begin", None, begin, edge, args, kwargs)
@@ -116,14 +116,14 @@ def async_steps(edge: Edge, original: Function) -> Function:
                 except BaseException as thrown:  # noqa: BLE001 - the caller threw it into the framework's generator
                     step = partial(inner.athrow, thrown)
         finally:
-            del step  # the same
+            del step  # it may hold an exception, too
             await inner.aclose()
 
     return wrapper
 
 
 def async_step(edge: Edge, original: Function) -> Function:
-    """The wrapper of a coroutine method that makes one step of a run. The object of the method is the run."""
+    """The wrapper of a coroutine method that makes one step of a run. The method's object represents the run."""
 
     def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
         own = vars(args[0])
@@ -160,7 +160,7 @@ def entered(edge: Edge, original: Function) -> Function:
 
 
 def _of_context(edge: Edge) -> Run | None:
-    """The run in the context. Outside of a run, for example for a stream that is read after it, a new run."""
+    """The run in the context; a new run if there is none, for example because a stream is read after its run has ended."""
     if not edge.patcher.active:
         return None
     return RUN.get() or begin(edge, (), {})
@@ -178,7 +178,7 @@ def _returned(edge: Edge, args: tuple[Any, ...], result: Any) -> None:
 
 
 def check(edge: Edge, original: Function) -> Function:
-    """The wrapper of a function inside a run that raises one of the exceptions, or returns a result that shows a limit."""
+    """The wrapper of a function inside a run that may raise an exception of its target, or return a result with a limit."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -208,7 +208,7 @@ def async_check(edge: Edge, original: Function) -> Function:
 
 
 def constructed(edge: Edge, original: Function) -> Function:
-    """The wrapper of the constructor of an exception that a run creates, but may not raise."""
+    """The wrapper of the constructor of an exception that a run creates, but does not always raise."""
 
     def wrapper(*args: Any, **kwargs: Any) -> None:
         original(*args, **kwargs)

@@ -45,7 +45,7 @@ def attach(edge: Edge, info: CallInfo, started: float, connection: Any) -> Sessi
 
 
 Attach = Callable[[Edge, CallInfo, float, Any], object]
-"""Begins a session on what a connecting method returned. The number is the begin in `perf_counter` seconds."""
+"""Begins a session on the object that a connecting method returned. The number is the `perf_counter` time of the call."""
 
 
 def connecting(begin: Attach) -> Wrap:
@@ -165,7 +165,7 @@ def sends_async(edge: Edge, original: Function) -> Function:
 
 
 def closes(edge: Edge, original: Function) -> Function:
-    """The wrapper of a method that closes the connection. The session ends before, so the server's reply is ignored."""
+    """The wrapper of a method that closes the connection. The session ends first, so the server's reply to it is ignored."""
     return before(original, "close", _closing)
 
 
@@ -181,7 +181,7 @@ def session_of(args: tuple[Any, ...]) -> Session | None:
 
 
 def _sending(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked | None:
-    """The call that the application asks for with this message, if it asks for one."""
+    """The call that the application requests with this message; None if the message requests no answer."""
     session = session_of(args)
     if session is None or not edge.patcher.active or not isinstance(edge.adapter, Speaks):
         return None
@@ -192,7 +192,7 @@ def _sending(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked
 
 
 def _lost(args: tuple[Any, ...], exc: BaseException, asked: Asked | None = None) -> None:
-    """A method of the connection raised; `asked` is the call that its message would have asked for."""
+    """A method of the connection raised `exc`. `asked` is the call that the unsent message would have requested."""
     session = session_of(args)
     if session is not None:
         session.lost(exc, asked)

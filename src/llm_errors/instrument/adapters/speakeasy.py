@@ -61,7 +61,7 @@ APIS: dict[str, tuple[str, Reader]] = {
 }
 """Resource class, or one method of it, -> operation and reader, for all SDKs of the family."""
 OWN_APIS: dict[str, dict[str, tuple[str, Reader]]] = {"orq": {"Agents": ("invoke_agent", AGENT)}}
-"""The same for a class that has another meaning in one SDK, by its name."""
+"""SDK in `providers` -> resource class -> operation and reader, for classes that have another meaning in that SDK."""
 _MODELS = ("model", "agent_id", "key", "agent_key")
 """The arguments that name the model, or an agent or a deployment that has one."""
 
@@ -84,7 +84,7 @@ class Speakeasy(Adapter):
             yield Target(streams, "EventStreamAsync", twin, Kind.ASYNC_CLOSE, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """All arguments are keywords in this family. The name of an agent or of a deployment replaces the model."""
+        """Describes a call, whose arguments are all keywords. The name of an agent or a deployment replaces the model's."""
         method = target.attribute.removesuffix(ASYNC)
         operation, reader = self._apis.get(f"{target.owner}.{method}") or self._apis[target.owner]
         url = kwargs.get("server_url") or self._server_url(instance)
@@ -133,7 +133,7 @@ class Speakeasy(Adapter):
 
 
 def _is_of_request(exc: BaseException) -> bool:
-    """Whether pydantic refused the request: bodies and events are read by functions of their own."""
+    """Whether pydantic refused the request. Functions named `unmarshal...` convert the bodies and events of answers."""
     if INVALID not in causes.names(exc):
         return False
     passed = causes.passed(exc)

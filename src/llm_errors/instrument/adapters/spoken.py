@@ -1,4 +1,4 @@
-"""Speech and conversations on websockets: what the steps of any protocol mean for the calls of a session."""
+"""The base of the adapters for speech on websockets. It decides what the steps of a protocol mean for a session's calls."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from llm_errors.instrument.protocol import Adapter
 from llm_errors.instrument.sessions import Asked, Session
 
 _ASIDE = "aside"
-"""The key of an answer that never runs, for an error that ends none."""
+"""A key that no answer has: an error with this key is reported, but ends no running answer."""
 
 
 class Spoken(Adapter):
-    """The base of adapters that pass raw messages on. The reader in the CallInfo of a session knows its protocol."""
+    """The base of adapters that observe raw messages. The reader in a session's CallInfo knows the protocol."""
 
     def received(self, session: Session, data: Any) -> None:
-        """Pass a message to its answer."""
+        """Pass a message of the server to the answer that it belongs to."""
         talk = _talk(session)
         found = talk.received(data)
         if found is None:
@@ -34,7 +34,11 @@ class Spoken(Adapter):
                 session.part(key, step)
 
     def _begins(self, session: Session, step: Step, key: str, talk: Talk) -> bool:
-        """Whether the answer begins with this step. Without a request, only a part of it can be its first message."""
+        """Begin an answer with this step, if the step can be its first message, and return whether it can.
+
+        If no answer was requested, a cancellation and a late end begin none, and neither does any step of a protocol whose
+        messages name their answer.
+        """
         lane = _lane(session, key)
         asked = lane in session.lanes
         if step is Step.BREAK or (
@@ -45,11 +49,11 @@ class Spoken(Adapter):
         return True
 
     def _is_late(self, step: Step, talk: Talk) -> bool:
-        """Whether the step is an end to which nothing was asked. A transcript may have no earlier part."""
+        """Whether the step is only the end of an earlier answer. A transcript of silence may consist of its end alone."""
         return step is Step.END and not (talk.silent and not talk.endless)
 
     def sent(self, session: Session, data: Any) -> None:
-        """The application asks for an answer, unless it waits for one already, or cancels one."""
+        """The application sends a message. It may request an answer, unless one is awaited already, or cancel an answer."""
         talk = _talk(session)
         request = talk.request(data)
         if request is not None:
@@ -66,7 +70,7 @@ class Spoken(Adapter):
             session.cancelled(cancelled, Answer())
 
     def lost(self, session: Session, exc: BaseException, asked: Asked | None = None) -> None:
-        """The connection raised. A regular close ends an answer that has no end marker."""
+        """The connection raised `exc`. In protocols without an end marker, a regular close ends the running answers."""
         close = close_of(exc)
         if close is not None and close.is_normal and _talk(session).endless:
             for key in session.running:
@@ -80,7 +84,7 @@ def _talk(session: Session) -> Talk:
 
 
 def _lane(session: Session, key: str) -> str:
-    """The lane in which the answer was asked for. The server may choose the name of an answer, or leave it out."""
+    """The lane of the request for the answer with this key. The server may choose a key of its own, or leave it out."""
     lanes = set(session.lanes)
     if key in lanes or not lanes:
         return key
@@ -90,7 +94,7 @@ def _lane(session: Session, key: str) -> str:
 
 
 def _error(session: Session, key: str, talk: Talk, message: Any) -> None:
-    """An error of the running answer, of the one that was asked for, or of the session."""
+    """Report an error: of a running answer, or else of a requested one, or else of the session itself."""
     evidence, running = talk.evidence(message), session.running
     if key not in running and not key and len(running) == 1:
         key = running[0]

@@ -15,14 +15,14 @@ class Socket(NamedTuple):
     """One API: the class whose `connect` opens the socket, and its async twin, with the prefix `Async`."""
 
     module: str
-    """Its module, below the SDK's package."""
+    """The module of the class, below the SDK's package."""
     owner: str
     operation: str
     reader: SpokenReader
     server: str
-    """The attribute of the SDK's environment with the address."""
+    """The attribute of the SDK's environment that contains the address."""
     optional: bool = False
-    """Whether older releases do not have it."""
+    """Whether older releases of the SDK lack the class."""
 
 
 def _speaks(**row: object) -> SpokenReader:
@@ -30,7 +30,7 @@ def _speaks(**row: object) -> SpokenReader:
 
 
 _DEEPGRAM_LISTEN = _speaks(
-    # A transcript has no end but that of the connection: `Metadata` follows the message that closes it.
+    # A transcript ends only with the connection. `Metadata` answers the message that closes the connection.
     steps={"Results": PART, "Metadata": END, "Error": ERROR, "ConfigureFailure": Step.ASIDE},
     silent=True,
     endless=True,
@@ -87,7 +87,7 @@ _HUME_SPEECH = _speaks(
 _SARVAM_SPEECH = _speaks(
     asks=frozenset(("text",)),
     steps={"audio": PART, "event": END, "error": ERROR},
-    endless=True,  # the event must be requested
+    endless=True,  # the server sends the event only on request
 )
 _SARVAM_CLONE = _speaks(asks=frozenset(("text",)), steps={"audio": PART, "event": END, "error": ERROR})
 _SARVAM_TRANSCRIPT = _speaks(steps={"data": END, "error": ERROR}, silent=True)

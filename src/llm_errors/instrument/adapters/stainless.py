@@ -1,6 +1,6 @@
 """The Stainless family: generated SDKs with one `request` method per client and a `post_parser` hook for every answer.
 
-The rows are in `providers`, the paths in `stainless_paths`, and streams are read in `stainless_tap`.
+The rows of these SDKs are in `providers`, the paths of model calls in `stainless_paths`. `stainless_tap` reads streams.
 
 The adapter receives the answer through `options.post_parser`. The SDK calls it with the parsed model or the stream, for plain
 calls, `with_raw_response` and `with_streaming_response`, before its own parse helpers can raise.
@@ -93,7 +93,7 @@ class Stainless(Adapter):
             yield Target(inside, f"Async{helper}", "close", Kind.ASYNC_CLOSE, optional=True, through=_HELD)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """A model call is a POST to one of `PATHS`. The results are cached per client until its base URL changes."""
+        """Describes a POST to one of `PATHS`; None for any other request. Results are cached until the client's URL changes."""
         options = args[1] if len(args) > 1 else kwargs.get("options")
         if options is None:
             return None
@@ -228,11 +228,11 @@ class Stainless(Adapter):
         return exceptions.of_response(response, self.row.dialect, call.info.provider)
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
-        """A request that anthropic refuses because it would take too long without a stream. The model is not known here."""
+        """Describes a request that anthropic refuses because it may take too long without a stream. Its model is unknown."""
         return self._info(instance, "post", "/v1/messages", None) if isinstance(exc, ValueError) else None
 
     def polled(self, instance: Any, result: Any) -> tuple[CallInfo, Answer] | None:
-        """A background response that failed. Other responses were reported by the call that created them."""
+        """Describes a background response that failed. Any other response was reported by the call that created it."""
         raw = exceptions.loaded(field(result, "http_response"))
         if raw is not None:
             result = parsed(raw)
@@ -243,7 +243,7 @@ class Stainless(Adapter):
         return None if info is None or answer is None or answer.suspicion is None else (info, answer)
 
     def resumed(self, instance: Any, result: Any) -> CallInfo | None:
-        """The stream of a background response that the application resumes."""
+        """Describes the stream of a background response that the application resumes; None for any other result."""
         info = self._job(instance) if is_stream(result) else None
         return None if info is None else info._replace(stream=True, background=False, reader=jobs.Once(info.reader))
 
@@ -252,7 +252,7 @@ class Stainless(Adapter):
         follow(call, result)
 
     def _job(self, instance: Any) -> CallInfo | None:
-        """The call that began the polled job, which is a response, the run of an agent, or a task."""
+        """Describes the call that began the polled job: a response, the run of an agent, or a task."""
         return self._info(field(instance, "_client"), "post", JOB_PATHS[type(instance).__name__], None)
 
 
@@ -286,14 +286,14 @@ def _asks_for_no_more(options: dict[str, Any], client: Any) -> bool:
 
 
 _BINARY = "BinaryAPIResponse"
-"""The class of an answer that is not parsed, with or without `Async`."""
+"""The end of the class names of answers that are not parsed: `BinaryAPIResponse` and its async twin."""
 _OF_MODELS = "model_config"
 """An attribute of every pydantic model class."""
 
 
 @lru_cache(maxsize=512)
 def _is_returned(client: Any, package: str, wanted: Any) -> bool:
-    """Whether a client returns the parsed `wanted` model itself, for a call without a raw response and without more parsing.
+    """Whether a client returns the parsed object of the class `wanted` itself, if the call asks for nothing more.
 
     A client class of the application may return anything. A client of anthropic 2 with middlewares may parse several
     answers and return another one.

@@ -1,6 +1,6 @@
-"""SDKs that are copies of a Stainless client, maintained by hand: names differ, and they retry by recursion.
+"""SDKs whose client is a copy of a Stainless client, maintained by hand: some names differ, and retries are recursive.
 
-The rows are in `providers`. `stainless` has what they share with the family.
+The rows of these SDKs are in `providers`. The module `stainless` has the code that they share with the original family.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from llm_errors.instrument.protocol import Kind, Target
 
 _ZHIPU = ("core._http_client", "HttpClient")
 _BASES: dict[str, tuple[str, str]] = {"zai": _ZHIPU, "zhipuai": _ZHIPU}
-"""Package -> module and class of the synchronous base client. Other packages have the names of the original."""
+"""Package -> module and class of the synchronous base client. Packages that are not listed use the names of the original."""
 
 
 class StainlessCopies(Stainless):
     """The adapter of one of these SDKs."""
 
     def targets(self) -> Iterator[Target]:
-        """`request` of the clients, and the method that it calls for another attempt. Some have no async client."""
+        """`request` of the clients, and the method that `request` calls for another attempt. Some SDKs have no async client."""
         module, base = _BASES.get(self.row.package, ("_base_client", "SyncAPIClient"))
         module = f"{self.row.package}.{module}"
         for client in self.row.clients:
@@ -33,7 +33,7 @@ class StainlessCopies(Stainless):
         yield Target(f"{self.row.package}._streaming", "AsyncStream", "close", Kind.ASYNC_CLOSE, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The call, as in the original. The request options have other names for the body and the additional fields."""
+        """Describes a call as for the original. Some copies use other names for the body and the extra fields of a request."""
         options = args[1] if len(args) > 1 else kwargs.get("options")
         if options is None:
             return None

@@ -33,7 +33,7 @@ PATHS: Mapping[str, tuple[str, Reader]] = {
     "/rerank": (RERANK, results.MODERATIONS),
     "/interactions": (GENERATE, results.INTERACTIONS),
 }
-"""The path endings of POST requests that are model calls. Batches, files, counts, lists and cancellations are not."""
+"""Path ending of a POST request -> operation and reader. Batches, files, counts, lists and cancellations are no model calls."""
 
 OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
     "perplexity": {"/async/chat/completions": None},
@@ -74,10 +74,13 @@ OWN_PATHS: Mapping[str, Mapping[str, tuple[str, Reader] | None]] = {
     },
     "parallel": {"/tasks/runs": (AGENT, TASKS)},
 }
-"""Path endings with another meaning in one SDK, by its name. None means that the path only creates a job. `*` is an id."""
+"""SDK -> path ending -> operation and reader, if the path means something else in that SDK. `*` is an id.
+
+None instead of the pair means that the path only creates a job.
+"""
 
 MODELS: Mapping[str, str] = {"cartesia": "model_id", "letta": "override_model", "parallel": "processor"}
-"""The field of the body that names the model, where it is not `model`, by the name of the SDK."""
+"""SDK -> the field of the request body that names the model, if it is not `model`."""
 
 JOBS = (
     ("responses.responses", "Responses", "/responses"),

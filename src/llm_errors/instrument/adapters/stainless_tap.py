@@ -57,7 +57,7 @@ def is_stream(result: Any) -> bool:
 
 
 _SLOTS = ("_iterator", "_stream_chunks")
-"""The attribute of a stream that iterates over its chunks, in the family and in copies of it."""
+"""The names of the attribute that holds the iterator of a stream, in the Stainless family and in copies of it."""
 
 
 def _slot(stream: Any) -> str | None:
@@ -87,7 +87,7 @@ def follow(call: Invocation, stream: Any) -> None:
 
 
 def share_with_native_span(call: Invocation, holder: Any, response: Any) -> None:
-    """Let the end of the SDK's own span (anthropic 2) end the call before, so that the span can still be annotated."""
+    """anthropic 2 only: end the call just before the SDK ends its own span, while that span can still be annotated."""
     native = field(field(response, "stream"), "stream_observer")
     if native is not None:
         call.share_finalizer(holder, native)
@@ -104,7 +104,7 @@ class Unread:
     def __call__(self) -> Answer:
         """A loaded body is read as an answer. Any other response is healthy, because its status was successful.
 
-        It has failed only if a network error is leaving the application's `with` block: the connection was lost.
+        Such a response has failed only if a network error is leaving the application's `with` block: the connection was lost.
         """
         body = exceptions.loaded(self._response)
         if body is None:

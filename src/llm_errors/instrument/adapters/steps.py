@@ -1,4 +1,4 @@
-"""Streams with their own `__next__`: the method of the class is patched, because no attribute of the object replaces it."""
+"""Wrappers for streams whose class defines `__next__`. Python looks it up on the class, so the class must be patched."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _waiting(edge: Edge, args: tuple[Any, ...]) -> Invocation | None:
 
 
 def _left(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """The application closes the stream. If a chunk is awaited, the SDK closes it instead, because it has ended."""
+    """The application closes the stream. While a chunk is awaited, the SDK itself closes the stream, because it has ended."""
     finalizer = finalizer_of(args[0])
     if finalizer is not None and finalizer.counts and not finalizer.call.waiting:
         finalizer.end()

@@ -1,4 +1,4 @@
-"""Reads what an SDK could not convert to an object, because it may be the error that the provider sent instead of an answer."""
+"""Reads JSON that an SDK could not convert to an object: the provider may have sent an error instead of an answer."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ INVALID = "pydantic_core.ValidationError"
 
 
 def unreadable(call: Invocation, exc: BaseException) -> Evidence | None:
-    """Evidence from what pydantic refused; None if the exception has another cause."""
+    """Evidence from the input that pydantic refused; None if the exception was not caused by pydantic."""
     links = causes.chain(exc, call.ambient)
     invalid = next((link for link in links if INVALID in causes.names(link)), None)
     if invalid is None:
@@ -25,5 +25,5 @@ def unreadable(call: Invocation, exc: BaseException) -> Evidence | None:
 
 
 def names_of(exc: BaseException) -> tuple[str, ...]:
-    """The class names without those of pydantic, which a rule reads as an answer that does not fit the requested schema."""
+    """The class names of an exception without pydantic's. A rule reads pydantic's as an answer off the requested schema."""
     return tuple(name for name in causes.names(exc) if name != INVALID)

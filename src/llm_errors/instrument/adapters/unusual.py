@@ -55,7 +55,7 @@ def _polled(edge: Edge, given: Sequence[Any], result: Any) -> None:
     info, answer = found
     call = edge.late(jobs.begun_as(answer.id) or info, perf_counter())
     if call is not None:
-        call.counted = True  # it was counted when it began
+        call.counted = True  # the call was counted when the job began
         call.settle(answer)
         call.leave()
 
@@ -65,7 +65,7 @@ def _follow(edge: Edge, adapter: Resuming, info: CallInfo, given: Sequence[Any],
     begun = jobs.begun_as(given[1]) if len(given) > 1 and isinstance(given[1], str) else None
     call = edge.late(info if begun is None else info._replace(model=begun.model), perf_counter())
     if call is not None:
-        call.counted = True  # it was counted when it began
+        call.counted = True  # the call was counted when the job began
         call.leave()
         adapter.follow(call, result)
 

@@ -26,14 +26,14 @@ _CLIENTS = (("voyageai.client", "Client", Kind.CALL), ("voyageai.client_async", 
 
 
 def _interpreted(edge: Edge, original: Function) -> Function:
-    """The wrapper of the method that interprets a response. The SDK mistakes some errors for answers."""
+    """The wrapper of the method that interprets a response. It keeps the body: the SDK mistakes some errors for answers."""
 
     def keep(args: tuple[Any, ...], body: Any, status: Any, headers: Any) -> None:
         call = edge.active(args)
         if call is None or not isinstance(body, str):
             return
         call.parsed = NOTHING
-        if len(body) <= LIMIT or body.startswith("<"):  # the vectors of a good answer are not copied
+        if len(body) <= LIMIT or body.startswith("<"):  # a longer body has the vectors of a good answer
             content = body[:LIMIT].encode()
             call.parsed = Received(SimpleNamespace(status_code=status, _content=content, headers=headers))
 
@@ -63,4 +63,4 @@ class VoyageAi(Methods):
         return field(field(instance, "_params"), "base_url")
 
     def attempt_returned(self, call: Invocation, result: Any) -> None:
-        """Nothing to do, because the response was kept before."""
+        """Does nothing, because `_interpreted` has kept the response already."""

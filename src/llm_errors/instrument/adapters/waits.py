@@ -1,4 +1,4 @@
-"""Wrappers for functions that SDKs call between two attempts, with the failed response or, after a network error, None."""
+"""Wrappers for functions that SDKs call between two attempts. They receive the failed response; None after a network error."""
 
 import sys
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def _observe(edge: Edge, position: int, name: str, args: tuple[Any, ...], kwargs
 
 
 def waits(position: int, name: str = "response") -> Wrap:
-    """The wrapper of a plain function. The response is the argument with this name, or at this position after the object."""
+    """The wrapper of a plain method. The response is the keyword `name`, or the argument at `position`; 0 is the object."""
     return lambda edge, original: before(original, "retry", _observe, edge, position, name)
 
 

@@ -70,7 +70,7 @@ class Watsonx(Methods):
     )
 
     def model(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The model of the object, or its deployment."""
+        """The model of the called object, or the deployment that it uses instead."""
         return field(instance, "model_id", "deployment_id")
 
     def url(self, instance: Any, kwargs: dict[str, Any]) -> Any:

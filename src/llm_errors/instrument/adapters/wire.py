@@ -30,16 +30,16 @@ class Understands(Protocol):
         ...
 
     def lost(self, session: Session, exc: BaseException, asked: Asked | None = None) -> None:
-        """The connection raised; `asked` is the call that the message would have asked for."""
+        """The connection raised `exc`. `asked` is the call that the unsent message would have requested."""
         ...
 
 
 def observing(attribute: str = "", closes: bool = True) -> Callable[[Edge, CallInfo, float, Any], Session | None]:
-    """Begin a session on the connection in this attribute of an SDK's object, or on the connection itself.
+    """Returns a function that begins a session on the connection in this attribute of an object, or on the object itself.
 
-    The session also ends with the object: a thread of the library may keep the connection. Nothing is done with an object of
-    another library, or with a connection that is observed already. `closes` is whether the session ends with the connection;
-    otherwise the adapter ends it.
+    The session also ends when the object is garbage-collected, because a thread of the library may keep the connection.
+    Connections of other libraries, and connections that are observed already, are ignored. `closes` tells whether the session
+    ends when the connection is closed; otherwise the adapter ends it.
     """
 
     def begin(edge: Edge, info: CallInfo, started: float, holder: Any) -> Session | None:
@@ -76,7 +76,7 @@ def _received(session: Session, adapter: Understands, data: Any) -> None:
 
 
 def _sent(session: Session, adapter: Understands, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked | None:
-    """The call that the SDK asks for with this message, if it asks for one."""
+    """The call that the SDK requests with this message; None if the message requests no answer."""
     earlier = session.newest
     adapter.sent(session, args[0] if args else kwargs.get("message"))
     asked = session.newest
@@ -102,7 +102,7 @@ def _methods(kind: Any, held: Callable[[], Any], session: Session, adapter: Unde
             raise
 
     def close(*args: Any, **kwargs: Any) -> Any:
-        quietly("close", None, session.end)  # before, so that the server's reply is ignored
+        quietly("close", None, session.end)  # first, so that the server's reply to the close is ignored
         return kind.close(held(), *args, **kwargs)
 
     return {"recv": recv, "send": send, "close": close}

@@ -42,7 +42,7 @@ class XaiSdk(Adapter):
                     yield Target(f"xai_sdk.{side}.{module}", "Client", method, wrap, optional=True)
 
     def describe(self, target: Target, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallInfo | None:
-        """The call of a remote method, which has the request as its only argument, or of the chat's method that parses."""
+        """Describes a call of a remote method, whose only argument is the request, or of the chat's method `parse`."""
         api = APIS.get(target.attribute)
         if api is None:
             return self._info("chat", field(field(instance, "_proto"), "model"), results.MEDIA)
@@ -62,7 +62,7 @@ class XaiSdk(Adapter):
         )
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """Evidence from a gRPC error, which does not show its SDK. It is read in the dialect of xai."""
+        """Evidence from a gRPC error in the dialect of xai. The class of the error does not show which SDK raised it."""
         return self.read(exc, call.ambient)
 
     def read(self, exc: BaseException, ambient: int = 0) -> Evidence:
@@ -70,6 +70,6 @@ class XaiSdk(Adapter):
         return replace(exceptions.read(exc, self.row.dialect, self.row.provider, ambient), dialect=self.row.dialect)
 
     def polled(self, method: str, job: str, answer: Answer) -> tuple[CallInfo, Answer]:
-        """The call that began a job, and the answer about its state."""
+        """The call that began the job with the id `job`, and the answer about the state of the job."""
         info = jobs.begun_as(job) or self._info(POLLS[method], None, xai.JOB)
         return info, answer._replace(id=job)

@@ -51,7 +51,7 @@ class PollsJobs(Protocol):
         ...
 
     def polled(self, method: str, job: str, answer: Answer) -> tuple[CallInfo, Answer]:
-        """The call that began a job, and the answer about its state."""
+        """The call that began the job with the id `job`, and the answer about the state of the job."""
         ...
 
 
@@ -102,7 +102,7 @@ def _wrapped(edge: Edge, name: str, function: Any) -> Function:
 
 
 def _streams_async(edge: Edge, original: Function) -> Function:
-    """The wrapper of a stream on an asynchronous channel. Its gRPC call is iterated, and closed like an async generator."""
+    """The wrapper of a stream on an asynchronous channel. Closing the stream cancels the gRPC call that yields its chunks."""
 
     async def start(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         return _chunks(original(*args, **kwargs))
@@ -164,6 +164,6 @@ def _report(edge: Edge, given: tuple[Any, ...], result: Any) -> None:
     info, answer = adapter.polled(edge.target.attribute, job, answer)
     call = edge.late(info._replace(background=False), perf_counter())
     if call is not None:
-        call.counted = True  # it was counted when it began
+        call.counted = True  # the call was counted when the job began
         call.settle(answer)
         call.leave()
