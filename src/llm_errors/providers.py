@@ -14,7 +14,7 @@ DEFAULT_BACKOFF: Final = 30.0
 
 @dataclass(frozen=True)
 class Client:
-    """A client class to patch: the topmost concrete class. Rows name the synchronous class; `Async` precedes its async twin.
+    """A client class to patch: the topmost concrete class. Rows name the synchronous class; its async twin is `Async` + name.
 
     `provider` is set if the class always talks to one provider; otherwise the host decides.
     """
@@ -32,7 +32,7 @@ class Client:
 
 
 _GENERATED: Final = ("", "_v1", "_v1beta1")
-"""What follows the name of a package of Google's in those of its generated clients."""
+"""Suffixes of a Google package. The package name with each suffix is a package of generated clients."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,10 @@ class Sdk:
 
     @property
     def begins_with(self) -> tuple[str, ...]:
-        """The packages whose import begins the import of the SDK.
+        """The packages of which one is imported first when an application imports the SDK.
 
-        `google.cloud` is none: many distributions share it, and some of them put it in `sys.modules` at every start of Python.
+        `google.cloud` is not used for this: many distributions share it, and some of them put it in `sys.modules` at every
+        start of Python.
         """
         shared = self.package.startswith("google.cloud.")
         return tuple(self.package + version for version in _GENERATED) if shared else self.roots[:1]

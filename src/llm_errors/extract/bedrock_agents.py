@@ -75,7 +75,7 @@ class EventsReader:
         self._content, self._last = content, last
 
     def whole(self, result: Any) -> Answer:
-        """These operations only stream, so there is no whole answer to read."""
+        """Judge a result that is not a stream, although these operations always stream."""
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "EventsChunks":

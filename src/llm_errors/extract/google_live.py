@@ -17,7 +17,7 @@ class LiveReader:
     """Reads the turns of a session."""
 
     def whole(self, result: Any) -> Answer:
-        """Read something that is not a message of a session."""
+        """Judge a result that is not a message of a session."""
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "LiveChunks":

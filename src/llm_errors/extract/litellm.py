@@ -28,7 +28,7 @@ def has_made_up_status(chain: tuple[tuple[str, ...], ...], bearer: BaseException
 
 
 def quoted_error(exc: BaseException) -> object:
-    """The error body or the text that litellm quotes in its message, after the names that it adds."""
+    """The error body or the text that litellm quotes in its message, without the names that litellm puts before it."""
     message = text(field(exc, "message"))
     while True:
         name, colon, rest = message.partition(": ")

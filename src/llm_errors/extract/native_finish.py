@@ -25,7 +25,7 @@ _LONGEST = 128
 _MARK = b"[DONE]"
 STREAMS_TELL: dict[str, bool] = {
     "anthropic": True,
-    "bedrock": False,  # may be encoded, so that the search finds nothing
+    "bedrock": False,  # its streams may be encoded, and then the search finds nothing
     "cohere": True,
     "google": True,
     "mistral": True,

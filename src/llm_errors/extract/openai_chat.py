@@ -194,7 +194,7 @@ def _prompt_filtered(results: Any) -> bool:
 
 
 class ChatChunks:
-    """The state of one streamed chat or text completion. Only a few attributes of each chunk are read."""
+    """The state of one streamed chat or text completion. To be fast, it reads only a few attributes of each chunk."""
 
     __slots__ = (
         *("_choices", "_content", "_error", "_finish", "_identity", "_prompt_filtered"),
@@ -214,8 +214,9 @@ class ChatChunks:
     def chunk(self, chunk: Any) -> bool:
         """Read one chunk. A chunk that only adds text to an answer with content, the common case, is not read further.
 
-        The finish reason of the last choice ends the answer, because applications stop reading there. If usage was requested,
-        the usage ends it. If a healthy finish reason comes before any content, only the end of the stream ends the answer.
+        The finish reason of the last choice ends the answer, because applications stop reading there. If the token usage was
+        requested, it ends the answer instead. If a healthy finish reason comes before any content, the answer ends only with
+        the stream.
         """
         try:
             (choice,) = chunk.choices
@@ -232,7 +233,7 @@ class ChatChunks:
         return complete and (self._content or not NATURAL.issuperset(map(plain, self._finish.values())))
 
     def _look(self, chunk: Any) -> None:
-        """Read the finish reason, the refusal, whether there is content, and an error object in place of content."""
+        """Read the finish reason, the refusal, whether there is content, and an error object instead of content."""
         choices = getattr(chunk, "choices", None) if type(chunk) is not dict else chunk.get("choices")
         if not choices or type(choices) is not list:
             self._without_choices(chunk)

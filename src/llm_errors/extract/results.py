@@ -1,4 +1,4 @@
-"""Chooses the reader for an answer by its shape."""
+"""Chooses the reader for an answer of unknown origin by the shape of the answer."""
 
 from typing import Any
 

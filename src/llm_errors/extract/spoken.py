@@ -63,7 +63,7 @@ class Talk(NamedTuple):
     last: str = ""
     """A field that is true in the last part of an answer."""
     binary: Step = Step.PART
-    """The step of a binary message."""
+    """The step that a binary message means."""
     turns: bool = False
     """Whether the next request ends a running answer, because the server sends no end marker."""
     silent: bool = False
@@ -128,7 +128,7 @@ class SpokenReader:
         self.talk = talk
 
     def whole(self, result: Any) -> Answer:
-        """Read something that is not a message of a session."""
+        """Judge a result that is not a message of a session."""
         return unexpected(DIALECT, result)
 
     def chunks(self) -> "SpokenChunks":

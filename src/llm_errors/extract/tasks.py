@@ -8,7 +8,7 @@ from llm_errors.extract.data import EventCount
 from llm_errors.extract.fields import field, is_object, text
 
 FAILED_CODE = "task_failed"
-"""The code for a failed task, if the service sends none."""
+"""The code that llm-errors gives a failed task, if the service sends none."""
 _FAILED = "FAILED"
 _SUCCEEDED = frozenset(("SUCCEEDED", "COMPLETED"))
 _OPEN = frozenset(

@@ -138,7 +138,7 @@ def _aleph(result: Any) -> Any:
 
 
 def _aleph_chunk(chunk: Any) -> Any:
-    if isinstance(chunk, str):  # the member of an enumeration that ends a chat
+    if isinstance(chunk, str):  # a member of an enumeration, which ends a chat
         return chat(text(chunk, 64), None, streamed=True)
     written = field(chunk, "completion", "content") or field(field(chunk, "function"), "name")
     return chat(field(chunk, "finish_reason"), written, streamed=True)

@@ -1,1 +1,1 @@
-"""The rules. `shipped` has all of them; importing this package alone loads none, because only failures need them."""
+"""The rules. The module `shipped` has all of them. Importing this package alone loads no rule, as only failures need rules."""

@@ -40,7 +40,7 @@ def aws(dialect: Dialect) -> tuple[Rule, ...]:
         code("aws.expired", E.AUTH, "expired", "expiredtokenexception expiredtoken requestexpired"),
         code("aws.subscription", E.AUTH, "permission_denied", "optinrequired subscriptionrequiredexception"),
         status("aws.model_id", E.NOT_FOUND, "model", 404, "resourcenotfoundexception"),
-        # If the header with the code is missing, only the text shows what failed.
+        # If the header with the code is missing, only the text of the error shows what failed.
         says("aws.payment", E.CALL_BUDGET, "billing", frozenset({403}), "invalid_payment_instrument"),
         says("aws.model", E.NOT_FOUND, "model", frozenset({400, 404}),
              "model identifier is invalid", "reached the end of its life"),

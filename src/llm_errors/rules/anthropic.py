@@ -65,7 +65,7 @@ NAMED: Final = (
           " slack_channel_set_up_settings_conflict storage_already_registered storage_attached_during_archive"
           " storage_changed_concurrently storage_in_use workspace_changed_concurrently", weight=1),
     _code("named.unavailable", E.SERVER, "unavailable",
-          "api_key_requester_unconfirmed" # a 403, but the same request may be sent again
+          "api_key_requester_unconfirmed" # it has status 403, but the same request may be sent again
           " authorization_check_unavailable external_key_validation_timed_out registration_pending"
           " workspace_created_incomplete", weight=1),
     _code("named.timeout", E.TIMEOUT, "write", "request_body_timeout", weight=1),

@@ -32,7 +32,7 @@ STATUS: Final = (
     _status(E.NOT_FOUND, "model", 410),
     _status(E.BAD_REQUEST, "request_too_large", 413),
     _status(E.BAD_REQUEST, "invalid_parameter", 422),
-    # 424: a server behind the one that answered has failed.
+    # 424 means that a server behind the one that answered has failed.
     _status(E.SERVER, "upstream", 424),
     _status(E.RATE_LIMITED, "requests", 429),
     _status(E.SERVER, "internal", 500),

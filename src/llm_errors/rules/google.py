@@ -64,7 +64,7 @@ CODES: Final = (
     _canonical("conflict", E.SERVER, "conflict", 409, "ABORTED ALREADY_EXISTS"),
     # Google cancelled the call, for which it sends no specific status.
     _code("backend", E.SERVER, "internal", "backendError", generic=True),
-    # Errors in streams and in interactions have lower-case names.
+    # In streams and in interactions, the names of errors are in lower case.
     _code("interaction.invalid", E.BAD_REQUEST, "invalid_parameter", "invalid_request", generic=True),
     _DIALECT.status("interaction.exhausted", E.RATE_LIMITED, "requests", 429, "quota_exceeded"),
     _code("interaction.budget", E.CALL_BUDGET, "token_limit", "budget_exceeded"),
