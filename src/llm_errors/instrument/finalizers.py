@@ -150,8 +150,8 @@ class _Exit:
 def watch() -> None:
     """Make sure that open calls end at process exit, and that calls found by the garbage collector end safely.
 
-    `threading` calls its exit functions when the main thread has ended, before those of `atexit`. The function to register
-    one is private. If it is missing, a provider that is created later shuts down before the open calls end.
+    `threading` calls its exit functions when the main thread has ended, before those of `atexit`. Only a private function can
+    register one. If that is missing, an OpenTelemetry provider that is created later shuts down before the open calls end.
     """
     drainer.watch()
     _be_first()

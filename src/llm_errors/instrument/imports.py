@@ -1,4 +1,4 @@
-"""Sees that a package is about to be imported, before any of its modules runs. It does not import the package itself."""
+"""Notices that a package is about to be imported, before any module of the package runs."""
 
 import sys
 from collections.abc import Callable, Iterable

@@ -30,7 +30,7 @@ _UNREADABLE = Evidence()
 
 
 def _throwing(iterator: Any, exc: BaseException) -> Callable[[], Any]:
-    """The step of an SDK's generator in which the application's exception is raised. Other iterators are left."""
+    """The next step of an SDK's generator: it raises the application's exception inside. Other iterators are not continued."""
     if not hasattr(iterator, "throw"):
         raise exc
     if isinstance(exc, GeneratorExit):
@@ -149,7 +149,7 @@ class Invocation:
     # --- while the SDK's code runs ---
 
     def asks(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a nested call has the same object and arguments, so that it is this call in an inner class."""
+        """Whether a nested call has the same object and arguments. It is then this call, passed on by a subclass."""
         own = (*self.args, *self.kwargs.values())
         return self.instance is instance and [*map(id, own)] == [*map(id, (*args, *kwargs.values()))]
 
@@ -158,7 +158,7 @@ class Invocation:
         self._started, self._first_chunk, self.received = started, first_chunk, received
 
     def leave(self) -> None:
-        """The SDK's code has returned. Nothing is reset in another context, for example if a coroutine is closed elsewhere."""
+        """The SDK's code has returned. The context is reset, unless this is another one, for example that of a closing task."""
         self.running = False
         try:
             if ACTIVE.get() is self:
@@ -401,7 +401,7 @@ class Invocation:
             drainer.run(self.abandoned)
 
     def _turning_point(self, ended: bool | None) -> bool:
-        """The first chunk arrived, or one that ends the answer."""
+        """The first chunk arrived, or a chunk that ends the answer. Always returns True: the stream has begun."""
         if self._first_chunk is None:
             self._first_chunk = self.received
         if ended and self.unsettled:
@@ -429,7 +429,7 @@ class Invocation:
             self.exhausted()
 
     def passed(self, chunk: Any) -> None:
-        """A stream object of the SDK returned a chunk to the application. `expect` was called for it before."""
+        """A stream object of the SDK returned a chunk to the application. The adapter has called `expect` for the stream."""
         self.received, self.waiting = perf_counter(), False
         if self._chunks is not None:
             ended = quietly("chunk", None, self._chunks.chunk, chunk)

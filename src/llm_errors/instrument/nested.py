@@ -29,7 +29,7 @@ class NestedCalls:
     def __init__(self, native_span: bool = False) -> None:
         around = NESTED.get()
         self._native_span: bool = native_span or (around is not None and around._native_span)
-        # A task that begins inside a call may outlive it, and begin the next one: no chain of ended calls must grow.
+        # A task that begins inside a call may outlive it and begin another call. Strong references would chain all ended calls.
         self._around = None if around is None else ref(around)
         self.began = 0
         self.failed = False
@@ -114,7 +114,7 @@ class OuterCall:
         self._settle(self._info.reader.whole(result))
 
     async def watch(self, feed: Any) -> AsyncIterator[Any]:
-        """Pass the responses through and read each one. No context variable stays set across a yield."""
+        """Pass the responses through and read each one. While the generator is suspended, no context variable stays set."""
         try:
             while True:
                 self._received = None

@@ -1,4 +1,4 @@
-"""The interface of an adapter. It imports neither wrapt nor OpenTelemetry nor an SDK."""
+"""The interface of an adapter. This module imports neither wrapt nor OpenTelemetry nor an SDK."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Kind(Enum):
 
 Function = Callable[..., Any]
 Wrap = Callable[[Any, Function], Function]
-"""Creates a special wrapper, for a function that only one SDK has, from an `Edge` and the function."""
+"""Creates a wrapper from an `Edge` and the function. It replaces a `Kind` where no kind fits."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Adapter:
         """The row of the SDK in `providers`."""
 
     only_models = True
-    """Whether applications usually import the SDK to call models. If not, nothing is imported for failures in advance."""
+    """Whether applications usually import the SDK to call models. If not, its import does not load the code for failures."""
 
     def targets(self) -> Iterable[Target]:
         """The functions to patch."""
@@ -93,7 +93,7 @@ class Adapter:
         """Called before the SDK runs with `call.args` and `call.kwargs`, which may be changed, for example to add a hook."""
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """The SDK returned. Settle the call, or follow the returned stream."""
+        """The SDK returned `result`. Settle the call, or follow the returned stream."""
         call.judge(result)
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:

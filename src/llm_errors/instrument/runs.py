@@ -1,8 +1,8 @@
 """A run of a framework around model calls: an agent, a chain, or a fallback that replaces a failed call by another one.
 
-While code of the framework runs, its `Run` is in the context. Every model call that begins there reports its end to it. The
-run therefore knows the last model call, in case the framework rejects its answer. It also knows whether a failure was
-followed by a success, which is written on the span of the agent.
+While code of the framework runs, its `Run` is in the context, and every model call that begins then reports its end to this
+`Run`. The run therefore knows the last model call, in case the framework rejects its answer. It also knows whether a failure
+was followed by a success, which is written on the span of the agent.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ RUN: ContextVar["Run | None"] = ContextVar("llm_errors_run", default=None)
 """The innermost run of a framework in this context."""
 
 _COUNTED: "WeakValueDictionary[int, BaseException]" = WeakValueDictionary()
-"""The exceptions that were counted and still exist, by their `id`. An exception passes through all enclosing runs."""
+"""`id` -> exception, for counted exceptions that still exist. An exception passes through all enclosing runs, but is counted
+once."""
 
 
 def counted(exc: BaseException) -> bool:
@@ -54,9 +55,9 @@ class Run:
     def __init__(self, recorder: CallRecorder, info: CallInfo) -> None:
         self._recorder = recorder
         self.info = info
-        """The run as a CallInfo, with which its limits are counted."""
+        """The run as a CallInfo. A limit that the run reaches is counted with it."""
         parent = RUN.get()
-        # A task that begins inside a run may outlive it, and begin the next one: no chain of ended runs must grow.
+        # A task that begins inside a run may outlive it and begin another run. Strong references would chain all ended runs.
         self._parent = None if parent is None else ref(parent)
         self.span: Any = recorder.agent_span()
         """The span of the agent, if another instrumentation or the framework records one."""
@@ -123,7 +124,8 @@ class Run:
     def followed(self, failed: bool, told: bool) -> bool:
         """Note a failure or a success, and return whether a failure was marked as recovered.
 
-        Only the innermost span around the failure and the success is marked. Another failure removes the mark.
+        Only the innermost span around the failure and the success is marked: `marked` tells whether a run inside this one has
+        marked its span. Another failure removes the mark.
         """
         before, self._failed = self._failed, failed
         if failed and self._recovered is not None:
@@ -136,7 +138,7 @@ class Run:
         return self._recovered is not None and not failed
 
     def _enclosing(self) -> Any:
-        """The span of the agent. If no run around this one has one either, the application's span around the run."""
+        """The span of the agent; if neither this run nor a run around it has one, the application's span around the run."""
         run: Run | None = self
         while run is not None and run.span is None:
             run = run.parent

@@ -1,7 +1,7 @@
 """A session is one connection on which a model gives many answers. Every answer is counted as a call.
 
 A session without an answer is counted as one call: it succeeded, was refused, or was closed by the server. The adapter of an
-SDK calls the methods of `Session` for its events. This module is the same for all dialects.
+SDK calls the methods of `Session` when an event of the SDK is sent or received. This module knows no dialect.
 """
 
 from collections import deque
@@ -106,9 +106,9 @@ class Session:
             self._asked.append(Asked(lane, event, call))
 
     def lost(self, exc: BaseException, asked: Asked | None = None) -> None:
-        """The SDK raised this. It is about the session if the connection was closed.
+        """The SDK raised `exc`, either because the connection was closed, or because the application made a mistake.
 
-        Otherwise it is a mistake of the application, and fails what was asked for with a message that was not sent.
+        After a mistake, the message was not sent, so the call that it would have requested (`asked`) fails.
         """
         if close_of(exc) is not None:
             self.closed(exc)
@@ -117,7 +117,7 @@ class Session:
             asked.call.failed(exc)
 
     def begin(self, key: str, lane: str = "") -> None:
-        """The server begins an answer: the oldest requested one of the lane, or one that was not requested."""
+        """The server begins an answer: the oldest requested answer of the lane, or else one that was not requested."""
         asked = self._oldest(lane)
         call = asked.call if asked is not None else self._begin(self._info)
         before = self._running.pop(key, None)
@@ -195,7 +195,7 @@ class Session:
     def end(self) -> None:
         """The application closed or dropped the connection. Open answers are cancelled.
 
-        A session succeeded if it gave no answer and none was requested. It may have been used to transcribe only.
+        A session succeeded if it gave no answer and none was requested: the application may have used it only to transcribe.
         """
         if self._ended or self._generation != Process.generation:
             return

@@ -1,8 +1,7 @@
-"""Observes a response body: a body that arrived instead of an event stream, the end marker of a stream, and a body that the
-application reads itself.
+"""Observes those parts of response bodies that an SDK does not show.
 
-The SDK drops the first two, although they show how the call ended. For a body that the application reads, only its end and
-the time of its last part are recorded.
+The SDK drops a body that arrives instead of an event stream, and the end marker of a stream, although they show how the call
+ended. Of a body that the application reads itself, only the end and the time of the last part are recorded.
 """
 
 import re
@@ -96,9 +95,10 @@ def mark_in(response: Any) -> Callable[[], bool]:
 
 
 def tap_application(call: Invocation, response: Any) -> None:
-    """Observe the body of a stream if the application reads it itself, and end the call with it.
+    """Observe the body of a stream if the application reads it itself. The call ends with the body.
 
-    While the call waits for a chunk, the SDK is reading, and the body is not observed. `iter_bytes` calls `iter_raw`.
+    While the call waits for a chunk, the SDK is reading, and the body is not observed. Both methods are replaced, because the
+    application may call either; `iter_bytes` itself calls `iter_raw`.
     """
 
     async def follow_async(body: Any) -> AsyncIterator[bytes]:
@@ -116,7 +116,7 @@ def tap_application(call: Invocation, response: Any) -> None:
 
 
 def tap_times(call: Invocation, response: Any) -> None:
-    """Record when the parts of a body arrive; the application may use them later."""
+    """Record when the parts of a body arrive, because the application may parse the body much later."""
 
     def note(body: Any) -> Iterator[bytes]:
         for data in body:
@@ -133,7 +133,7 @@ def tap_times(call: Invocation, response: Any) -> None:
 
 
 class JsonBody:
-    """The body of an answer that the application reads, at once or in pieces. In pieces, a very large body is not kept.
+    """The body of an answer that the application reads. A very large body that is read in pieces is not kept.
 
     `headers` are the headers of the response, with lower-case names.
     """
@@ -182,7 +182,7 @@ class JsonBody:
 
 
 def tap_reads(call: Invocation, raw: Any) -> None:
-    """Observe the reads of a raw body. They may come through a wrapper that another instrumentation has put around it.
+    """Observe the reads of a raw body, even if another instrumentation has put a wrapper around the body.
 
     The replaced methods do not reference the body, so it is freed when the application drops it.
     """

@@ -1,6 +1,6 @@
 """The wrappers, one per kind of function.
 
-The wrapper of a coroutine function is a coroutine function, and so on, so that `inspect` gives the same result as before.
+A wrapper is a coroutine function or a generator function if the original is one, so `inspect` gives the same result for both.
 """
 
 import sys
@@ -54,7 +54,7 @@ class Edge:
         call = Invocation(self.adapter, info, self.recorder, scope, instance, args, kwargs, id(sys.exc_info()[1]))
         try:
             self.adapter.begin(call)
-        except Exception as error:  # noqa: BLE001 - inlined too; the returned result is then read instead
+        except Exception as error:  # noqa: BLE001 - `quietly` is inlined here too. If `begin` fails, the call is judged by its returned result.
             report_internal_error("begin", error)
         return call
 
@@ -77,7 +77,7 @@ class Edge:
     def late(
         self, info: CallInfo, started: float, first_chunk: float | None = None, received: float | None = None
     ) -> Invocation | None:
-        """A call that is reported after it has ended. The caller must settle it and call `leave` immediately."""
+        """A call that is reported after it has ended. The caller of `late` must settle it and call `leave` immediately."""
         scope = self.recorder.open(info, perf_counter() - started) if self.patcher.active else None
         if scope is None:
             return None
@@ -162,7 +162,8 @@ def _async_call(edge: Edge, original: Function, follows: bool = False) -> Functi
 
 def _generator(edge: Edge, original: Function) -> Function:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        # This runs at the first step, when the SDK sends the request. No context variable stays set across a yield.
+        # This runs at the first step, when the SDK sends the request. While the generator is suspended, no context variable
+        # of llm-errors stays set.
         call = edge.begin(args, kwargs)
         if call is None:
             return (yield from original(*args, **kwargs))
@@ -315,7 +316,10 @@ def _async_part(edge: Edge, original: Function) -> Function:
 
 
 def before(original: Function, place: str, step: Callable[..., object], *given: Any) -> Function:
-    """A wrapper that calls `step(*given, args, kwargs)` before the original function."""
+    """A wrapper that calls `step(*given, args, kwargs)` before the original function.
+
+    `place` names this code in the report of an internal error.
+    """
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         quietly(place, None, step, *given, args, kwargs)

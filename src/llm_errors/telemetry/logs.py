@@ -12,7 +12,7 @@ PER_SECOND = 10
 
 
 class FailureLog:
-    """Emits `llm.call.failure`."""
+    """Emits log records with the event name `llm.call.failure`."""
 
     def __init__(self, logger: Logger) -> None:
         self._logger = logger

@@ -1,4 +1,4 @@
-"""The counters and histograms of model calls. A call and its error are counted together, once."""
+"""The counters and histograms of model calls. A call and its error are counted at the same time, and only once."""
 
 from typing import Any
 from weakref import WeakKeyDictionary

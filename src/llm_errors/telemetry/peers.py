@@ -38,17 +38,18 @@ _LATE = (
     ("openinference.instrumentation.mistralai", re.compile("")),
     ("openinference.instrumentation.bedrock", re.compile(r"bedrock\.(?:converse|invoke_model)$")),
 )  # fmt: skip
-"""Instrumentations that set the attributes of a model call only when they end its span: the beginning of their scope, and the
-names of these spans."""
+"""Instrumentations that set the attributes of a model call only when they end its span: the prefix of their scope, and a
+pattern for the names of these spans."""
 _LATE_AGENTS = (
     ("openinference.instrumentation.llama_index", re.compile(r"\w*(?:Agent|Workflow)\.\w+$")),
     ("openinference.instrumentation.haystack", re.compile(r"(?:Agent|\w*Pipeline)\.run\w*$")),
 )
-"""The same for the run of an agent, or a step of it."""
+"""The same for spans of the run of an agent, or of a step in the run."""
 _LAZY = ("llama-index-core", "llama_index.")
-"""A framework that sends the request of a stream with its first chunk: the distribution, and the beginning of its modules."""
+"""A framework that sends the request of a stream when the first chunk is read: its distribution, and its module prefix."""
 _CALLED_BACK = ("langchain-core", "langchain_core.language_models.")
-"""A framework that calls peers back, which therefore may not make their spans current: the same, for its model calls."""
+"""A framework that peers observe through callbacks, so that their spans may not be current: its distribution, and the prefix
+of the modules that call models."""
 _FRAMES = 48
 """The maximum number of stack frames that are searched."""
 _REQUEST_TYPE = "llm.request.type"
@@ -58,16 +59,16 @@ WITHOUT_DURATION = ("openinference.",)
 """Modules of instrumentors that do not record `gen_ai.client.operation.duration`."""
 
 _SUPPRESSING = "logfire"
-"""The peer that suppresses instrumentation around the model call: its module, and the beginning of its scope names."""
+"""The peer that suppresses instrumentation around a model call. Its modules and its scope names begin with this name."""
 _CALLING = "logfire._internal.integrations.llm_providers"
-"""The package that calls a model inside a span of this peer. A span that is sampled out has no scope."""
+"""The package of this peer that calls the model. It identifies the call if its span was sampled out, and thus has no scope."""
 _NATIVE = "com.anthropic.sdk.python"
 """The scope of the spans that anthropic 2 creates itself, even if instrumentation is suppressed."""
 
 _OPENINFERENCE_KIND = "openinference.span.kind"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _STANDS_ON = {"boto3": "botocore"}
-"""Distributions that peers declare instead of the one that makes the calls."""
+"""A distribution that peers declare -> the distribution that makes its calls."""
 
 
 def is_inference(span: Span, own_operation: str = "") -> bool:
@@ -109,7 +110,7 @@ def is_agent(span: Span) -> bool:
 def is_sampled_out(span: Span, by_framework: bool) -> bool:
     """Whether a sampler dropped the span of the SDK, of a framework or of a peer that represents the call.
 
-    (A tracer without a provider returns a span with its parent's sampled flag.)
+    A span that is not recording, but has the sampled flag, was not dropped: it comes from a tracer without a provider.
     """
     return (by_framework and _is_dropped(span)) or _is_dropped_by_logfire(span)
 
@@ -148,7 +149,7 @@ def _tells_late(scope: str, span: Span, late: tuple[tuple[str, re.Pattern[str]],
 
 
 def is_within_framework(stream: bool) -> bool:
-    """Whether a framework makes the call for which a peer creates a span that is not current, or no longer."""
+    """Whether a framework makes the call, and a peer has a span for it that is not current, or not current any more."""
     return (stream and _is_of_peer(*_LAZY)) or _is_of_peer(*_CALLED_BACK)
 
 
@@ -196,7 +197,7 @@ _KNOWN: dict[str, tuple[list[Any], list[Any]]] = {}
 
 
 def _may_instrument(cls: Any, distribution: str) -> bool:
-    """Whether a class may instrument the distribution. Without an instance, its dependencies are unknown, so it may."""
+    """Whether a class may instrument the distribution. A class without an instance may: its dependencies are unknown."""
     if cls.__module__.startswith("llm_errors."):
         return False
     if cls._instance is None or distribution in _instruments(cls):

@@ -44,7 +44,7 @@ class Recorder:
         self._redaction = redact_credentials if settings.capture_message == FULL else redact
 
     def prepare(self) -> None:
-        """Import what the first failure needs. At this time the application imports an SDK, which takes longer anyway."""
+        """Import the modules that the first failure needs, while the application imports an SDK, which takes longer anyway."""
         prepare()
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:
@@ -75,7 +75,7 @@ class Recorder:
         finally:  # a hook may exit the process
             try:
                 spans.write(scope, ending, attributes, failure, error_type)
-            except Exception as error:  # noqa: BLE001 - the same
+            except Exception as error:  # noqa: BLE001 - the body of `quietly`, inlined too
                 report_internal_error("span", error)
 
     def _verdict(self, evidence: Evidence) -> Classification | None:
@@ -125,7 +125,7 @@ class Recorder:
 
 def fingerprint(provider: str, evidence: Evidence) -> str:
     """A short stable hash of an UNKNOWN failure: provider, exception type, status, codes and finish reason, not the message."""
-    from hashlib import sha256  # it loads OpenSSL, which a process without such a failure may not need
+    from hashlib import sha256  # loads OpenSSL, which a process without an UNKNOWN failure may not need
 
     parts = (
         provider,

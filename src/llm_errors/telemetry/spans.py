@@ -28,7 +28,7 @@ class Scope:
 
     span: Span | None = None
     ambient: Span | None = None
-    """The span that was current, unless it records the call itself. If no span does, log records refer to this one."""
+    """The span that was current when the call began, unless it is `span`. Log records refer to it if `span` is None."""
     own = False
     measured = False
     """Whether another instrumentation records the duration of the call."""
@@ -56,9 +56,9 @@ class Spans:
         """Adopt the current span if it belongs to a model call; otherwise create one, which began `ago` seconds before now.
 
         No span is created if another instrumentation creates it or the setting forbids it. The result is None if
-        instrumentation is suppressed, except by a peer that suppresses other instrumentations only. If a step fails, the
-        scope keeps the results of the steps before it, because a created span must be ended. A span that is not sampled is
-        not made current, because that would change the trace headers that the SDK sends.
+        instrumentation is suppressed; a peer that suppresses only other instrumentations does not count. If a step fails, the
+        scope keeps the results of earlier steps, because a created span must be ended. A span that is not sampled is not made
+        current, because that would change the trace headers that the SDK sends.
         """
         context = context_api.get_current()
         if _is_suppressed(context):
@@ -139,7 +139,7 @@ def agent_span(scope: Scope | None = None) -> Span | None:
 
 
 def enclosing_span() -> Span | None:
-    """The current span, unless it represents a model call. It encloses several attempts, of which one succeeded."""
+    """The current span, unless it represents a model call. A framework's span around several attempts is such a span."""
     around = trace.get_current_span()
     return around if around.is_recording() and not peers.is_of_a_call(around) else None
 
@@ -166,7 +166,7 @@ def _beginning(info: CallInfo) -> tuple[str, dict[str, Value]]:
 
 
 def _around(enclosing: Span) -> dict[str, Value]:
-    """Agent and conversation of the current span when a call begins, so that failures can be searched by them."""
+    """The agent and the conversation that the enclosing span names, so that failures can be searched by them."""
     attributes = getattr(enclosing, "attributes", None)
     if not attributes:
         return {}
@@ -224,7 +224,7 @@ _FACTS = (
     semconv.RETRY_COUNT,
     semconv.OUTCOME,
 )
-"""The attributes of a created span, in the order of `facts` below."""
+"""The attributes of a created span, in the order of `facts` in `write`."""
 
 
 class _Adopted:

@@ -40,9 +40,9 @@ class Arrived:
 
 
 class Events:
-    """The reader of calls: of the body that was received, or of the events of a stream as they were received.
+    """A reader of the body that the engine received, or of the events of a stream as they arrive.
 
-    Descriptions of calls are kept and compared: a reader has nothing of a call, and readers of one kind are equal.
+    CallInfos are kept and compared, so a reader holds no state of a call, and two readers for the same API are equal.
     """
 
     __slots__ = ("_body", "_kind")
@@ -58,7 +58,7 @@ class Events:
         return hash((Events, id(self._kind)))
 
     def whole(self, result: Any) -> Answer:
-        """Read the body. If the engine used a stream, it has ended that itself, at a word that the caller named."""
+        """Read the body, or the events of a stream. The engine may end a stream early, at a word that the caller named."""
         if type(result) is Received:
             return self._body.whole(result)
         answer = (result if type(result) is Arrived else self.chunks()).end()
