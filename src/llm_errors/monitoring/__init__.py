@@ -1,4 +1,4 @@
-"""Recording rules, alerts, routing and dashboards, derived from `llm_errors.taxonomy` and `llm_errors.semconv`.
+"""Generates recording rules, alerts, routing and dashboards from `llm_errors.taxonomy` and `llm_errors.semconv`.
 
-The instrumentation imports nothing from here. These modules run when an operator generates files, never in an application.
+These modules run when an operator generates files, never in an application. The instrumentation does not import them.
 """

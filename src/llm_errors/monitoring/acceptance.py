@@ -1,6 +1,6 @@
 """Checks the generated files with promtool and amtool before anything is written, if these programs are on the PATH.
 
-Without them, only the checks in `arguments` apply.
+If they are not installed, only the checks in `arguments` apply.
 """
 
 import shutil
@@ -17,12 +17,12 @@ CHECKS: Final = {
     "collector/llm-pipeline.rules.yml": ("promtool", "check", "rules"),
     "alertmanager.yml": ("amtool", "check-config"),
 }
-"""The command that checks each file."""
+"""File -> the command that checks it."""
 _SECONDS: Final = 60
 
 
 def asked(texts: Mapping[str, str]) -> list[str]:
-    """Run the programs that are installed and return their names. Raises `OptionError` with the error if one refuses a file."""
+    """Run the installed programs and return their names. Raises `OptionError` with the error if a program refuses a file."""
     programs = []
     for path, command in CHECKS.items():
         program = shutil.which(command[0])

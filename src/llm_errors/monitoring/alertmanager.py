@@ -1,7 +1,8 @@
-"""The routes in three forms: a complete Alertmanager configuration, lists to merge into an existing one, and a resource of
-the Prometheus operator.
+"""Writes the routes in three forms: a complete Alertmanager configuration, lists to merge into an existing configuration, and a
+resource of the Prometheus operator.
 
-Receivers are placeholders under `.invalid`, so that a page fails with an error if the receiver was not replaced.
+The addresses of receivers are placeholders that end in `.invalid`. If an operator forgets to replace one, Alertmanager logs an
+error when it notifies.
 """
 
 from collections.abc import Iterable
@@ -50,7 +51,7 @@ def resource(options: Options) -> dict[str, Any]:
 
 
 def address(receiver: Receiver) -> str:
-    """A placeholder address that no name server resolves."""
+    """A placeholder for the address of a receiver. No name server resolves it."""
     return f"http://alert-receiver.invalid/{receiver.name}"
 
 

@@ -1,7 +1,7 @@
-"""Parses the arguments of `llm-errors generate` into `Options`. Refuses what Prometheus, Alertmanager or Grafana would not
-load, and what would load but never work.
+"""Parses the arguments of `llm-errors generate` into `Options`.
 
-Every refusal is an `OptionError`. Its text is one line: what is wrong and what is allowed.
+It refuses values that Prometheus, Alertmanager or Grafana would not load, and values that would load but never work. A refusal
+is an `OptionError`, whose text says in one line what is wrong and what is allowed.
 """
 
 import re
@@ -15,7 +15,7 @@ from llm_errors.monitoring.promql import CHANNEL, CLASS, MODEL, OPERATION, OUTCO
 T = TypeVar("T")
 
 ALERT_LABELS: Final = ("alertname", "alertstate", "severity", "view", "window", "problem", "rule_set", "grafana_folder")
-"""Labels that the rules, Prometheus or Alertmanager set themselves."""
+"""Labels that the rules, Prometheus, Alertmanager or Grafana set themselves."""
 SOME_SERIES_ONLY: Final = (OUTCOME, CLASS, REASON, CHANNEL, "le", "quantile", "place")
 """Labels that only some of the raw series have."""
 RESERVED: Final = (*ALERT_LABELS, *SOME_SERIES_ONLY, PROVIDER, MODEL, OPERATION)
@@ -24,11 +24,11 @@ _MATCHER: Final = re.compile(rf'({_LABEL})(=~|!~|!=|=)"([^"\\\n{{}}]*)"')
 
 
 class OptionError(ValueError):
-    """An argument that cannot be used. The text is one line for the user."""
+    """Means that an argument cannot be used. The text is one line for the user."""
 
 
 def percent(text: str, what: str) -> float:
-    """Parse the percentage of an objective. Raises `OptionError` below 95, and at 100 or above."""
+    """Parse the percentage of an objective. Raises `OptionError` if it is below 95, or 100 or above."""
     allowed = "a percentage from 95 to below 100, such as 99.5"  # below 95 % the burn rate cannot stay above 14.4
     value = _number(text, what, allowed)
     if not 95 <= value < 100:
@@ -37,7 +37,7 @@ def percent(text: str, what: str) -> float:
 
 
 def window_days(text: str) -> int:
-    """Parse the period of the error budget, `30d` or `30`. Raises `OptionError` outside 7 to 90 days."""
+    """Parse the period of the error budget, such as `30d` or `30`. Raises `OptionError` if it is not 7 to 90 days."""
     match = re.fullmatch(r"(\d{1,3})d?", text, re.ASCII)
     if not match or not 7 <= int(match[1]) <= 90:
         raise OptionError(f"window {text!r} is not allowed: give whole days from 7d to 90d, such as 30d")
@@ -52,7 +52,7 @@ def service_name(text: str) -> str:
 
 
 def service_objectives(texts: Iterable[str]) -> dict[str, float]:
-    """Parse `SERVICE=PERCENT` arguments. Raises `OptionError`, also if a service is given twice."""
+    """Parse `SERVICE=PERCENT` arguments. Raises `OptionError`, also if a service is given twice with different values."""
     return _each_once(texts, "service objective", service_objective)
 
 
@@ -133,12 +133,12 @@ def runbooks(text: str) -> str:
 
 
 def thresholds(texts: Iterable[str], shares: Mapping[str, Share]) -> dict[str, Share]:
-    """Replace thresholds in `shares` by the given ones. Raises `OptionError`, also if a class is given twice."""
+    """Replace thresholds in `shares` by the given ones. Raises `OptionError`, also for two different values for a class."""
     return {**shares, **_each_once(texts, "threshold", lambda text: threshold(text, shares))}
 
 
 def threshold(text: str, shares: Mapping[str, Share]) -> tuple[str, Share]:
-    """Parse `CLASS=PERCENT` or `CLASS=PERCENT:MINIMUM`; the rest is taken from `shares`. Raises `OptionError`."""
+    """Parse `CLASS=PERCENT` or `CLASS=PERCENT:MINIMUM`. What is not given is taken from `shares`. Raises `OptionError`."""
     allowed = "CLASS=PERCENT or CLASS=PERCENT:MINIMUM with CLASS one of " + ", ".join(sorted(shares))
     name, value = _pair(text, "threshold", allowed)
     if name not in shares:
@@ -160,7 +160,7 @@ def consistent(options: Options) -> Options:
 
 
 def notes(options: Options) -> list[str]:
-    """What is allowed and may still not do what was meant, one line for each argument."""
+    """Notes about arguments that are allowed but may not do what the user wants, one line for each."""
     kept = "--extra-label k8s_namespace_name --team k8s_namespace_name"
     return [
         f"note: --team namespace={team.value} matches no service whose metrics are pushed by OTLP, as in the Kubernetes "
@@ -190,7 +190,7 @@ def _routable(options: Options) -> None:
 
 
 def _regex_fault(pattern: str) -> str:
-    """What RE2 would refuse in a regular expression without backslashes and braces, or an empty text."""
+    """What RE2 would refuse in a regular expression, or an empty text. The expression has no backslashes and no braces."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

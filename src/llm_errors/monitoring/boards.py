@@ -1,6 +1,7 @@
-"""Recording rules for dashboards only: when a failure was first and last seen, latency, and deployments.
+"""Defines recording rules for dashboards only: when a failure was first and last seen, latency, deployments and ranks.
 
-Their group is evaluated once a minute. No alert waits for it, and a dashboard over 30 days reads no raw series.
+The group of these rules is evaluated once a minute, because no alert depends on it. With the recorded series, a dashboard over
+30 days need not read raw series.
 """
 
 from dataclasses import dataclass
@@ -20,14 +21,14 @@ from llm_errors.monitoring.promql import (
 from llm_errors.monitoring.slo import Rule, record
 
 SLOTS: Final = "①②③④⑤⑥⑦⑧"
-"""The ranks that have a colour of their own."""
+"""The values of the label `slot`. Each of these ranks has its own colour on dashboards."""
 MEMORY: Final = "1d"
-"""How long Prometheus may be down before it forgets when a failure was first seen."""
+"""How long Prometheus may be down without forgetting when a failure was first seen."""
 
 
 @dataclass(frozen=True)
 class BoardRecording:
-    """The recording rules for the given options, in the order in which they build on each other."""
+    """Builds the recording rules for the given options. Later rules read the series of earlier rules."""
 
     options: Options
 
@@ -41,9 +42,9 @@ class BoardRecording:
         return [*self._seen(), *self._latency(), *self._deployments(), *self._ranks(), self._evaluation()]
 
     def _seen(self) -> list[Rule]:
-        """When each failure was last and first seen, in seconds since 1970, accurate to a minute.
+        """Rules for when each failure was last and first seen, in seconds since 1970, accurate to a minute.
 
-        A failure that was not seen during the budget's period is forgotten. If it happens again, it counts as first seen.
+        A failure that was not seen during the period of the error budget is forgotten. If it happens again, it counts as new.
         """
         s = self.series
         by = (*s.by_class, REASON)
@@ -55,7 +56,7 @@ class BoardRecording:
         ]
 
     def _latency(self) -> list[Rule]:
-        """Observations per second, of classic and of native histograms. One of the two is always empty."""
+        """Rules for observations per second, for classic and for native histograms. A metric is only one of the two."""
         s, extra = self.series, self.options.selectors
         rules = []
         for metric in (DURATION_METRIC, FIRST_CHUNK_METRIC):
@@ -65,7 +66,7 @@ class BoardRecording:
         return rules
 
     def _deployments(self) -> list[Rule]:
-        """Processes by version, and, for 5 minutes, each version that did not run during the day before."""
+        """Rules for the processes of each version, and for versions that did not run in the day before, for 5 minutes each."""
         s = self.series
         running = selector("target_info", *self.options.selectors, f'{VERSION}!=""')
         observed = f"{running} and on ({self.options.service_label}) {s.valid('service')}"
@@ -78,7 +79,7 @@ class BoardRecording:
         ]
 
     def _ranks(self) -> list[Rule]:
-        """The ranks of the most called services, providers and models. Dashboards give each rank a colour."""
+        """Rules for the ranks of the services, providers and models with the most calls. Dashboards give each rank a colour."""
         s, rules = self.series, []
         calls = s.tumbling(s.model_calls)
         for kind, labels in s.ranked_by.items():
@@ -93,7 +94,7 @@ class BoardRecording:
         return f'label_replace(0 * (topk({rank + 1}, {total}){better}) + 1, "slot", "{slot}", "", "")'
 
     def _evaluation(self) -> Rule:
-        """The share of its interval that the last evaluation of each rule group took."""
+        """A rule for how busy each rule group is: the duration of its last evaluation as a share of its interval."""
         took, interval = (
             selector(f"prometheus_rule_group_{what}_seconds", rule_groups(self.options))
             for what in ("last_duration", "interval")

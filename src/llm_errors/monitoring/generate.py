@@ -1,7 +1,7 @@
 """Decides which files are generated, and writes all of them or none. It never overwrites a file that it did not generate.
 
-All files are first built in memory and written to temporary files, before the first of them is renamed. Dashboards need the
-extra `generate` for the Grafana SDK; rules and routing do not.
+All files are built in memory and written to temporary files before the first of them is renamed. Dashboards need the Grafana
+SDK from the extra `generate`; rules and routing do not.
 """
 
 import contextlib
@@ -27,9 +27,9 @@ from llm_errors.monitoring.options import Options
 
 PIPELINE = "collector/llm-pipeline.rules.yml"
 OWNED = ("prometheus", "grafana", "provisioning", "slo", "runbooks", "collector", "kubernetes")
-"""Folders that are searched for generated files which are not generated any more."""
+"""Folders that are searched for files that an earlier version generated and this version does not."""
 _IN_CHECKOUT = {PIPELINE: "collector-config/llm-pipeline.rules.yml", "kubernetes": "collector-config/kubernetes"}
-"""Files with another path in a checkout: there they are in the folder of the Collector's configuration."""
+"""File or folder below the output folder -> its path in a checkout, where it is beside the Collector's configuration."""
 
 
 def header(options: Options, *notes: str) -> str:
@@ -39,7 +39,7 @@ def header(options: Options, *notes: str) -> str:
 
 
 def without_sdk(options: Options) -> dict[str, str]:
-    """The files that need no Grafana SDK, by their path below the output folder. Raises `OSError`."""
+    """Path below the output folder -> the text of the file, for files that need no Grafana SDK. Raises `OSError`."""
     documents: dict[str, tuple[Any, ...]] = {
         "prometheus/llm-errors.rules.yml": (rules.rule_file(options),),
         "prometheus/prometheusrule.yml": (
@@ -104,12 +104,12 @@ def beside(out: Path, options: Options) -> dict[str, str]:
 
 
 def placed(texts: Mapping[str, str], out: Path, *, own: bool) -> dict[Path, str]:
-    """The files by their path on disk. `own` is the folder of a checkout."""
+    """Path on disk -> the text of the file. `own` means that the files are written into a checkout of llm-errors."""
     return {location(path, out, own=own): text for path, text in texts.items()}
 
 
 def location(path: str, out: Path, *, own: bool) -> Path:
-    """The path on disk of a file or folder."""
+    """The path on disk of a file or folder, from its path below the output folder."""
     for name, moved_to in _IN_CHECKOUT.items() if own else ():
         if path == name or path.startswith(f"{name}/"):
             return Path(moved_to + path.removeprefix(name))
@@ -117,7 +117,7 @@ def location(path: str, out: Path, *, own: bool) -> Path:
 
 
 def refuse_foreign(files: Mapping[Path, str]) -> None:
-    """Raises `OptionError` if a file would be overwritten that this command has not written. Also raises `OSError`."""
+    """Raises `OptionError` if a file exists that this command has not written, and `OSError` if a file cannot be read."""
     for path in files:
         if path.exists() and not is_generated(path.read_bytes()):
             raise OptionError(f"{path} is not a file that this command has written: move it, or give another --out")
@@ -138,9 +138,9 @@ def left_over(files: Mapping[Path, str], out: Path, *, own: bool) -> list[str]:
 
 
 def write(files: Mapping[Path, str]) -> int:
-    """Write all files, and return how many are new or differ from before.
+    """Write all files, and return how many of them are new or changed.
 
-    Raises `OSError` if one cannot be written, and then writes none.
+    If a file cannot be written, raises `OSError` and leaves all files as they were.
     """
     pending: dict[Path, Path] = {}
     changed = sum(not path.exists() or path.read_bytes() != text.encode() for path, text in files.items())
@@ -171,5 +171,5 @@ def pages() -> list[Path]:
 
 
 def renewed_page(path: Path, options: Options, blocks: readme.Blocks) -> dict[Path, str]:
-    """The page with updated blocks. Raises `OSError`, `UnicodeDecodeError` or `OptionError`."""
+    """Path of a page -> its text with updated blocks. Raises `OSError`, `UnicodeDecodeError` or `OptionError`."""
     return {path: readme.rewrite(path.read_text(encoding="utf-8"), options, blocks)}

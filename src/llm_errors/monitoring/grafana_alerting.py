@@ -1,4 +1,4 @@
-"""The alerts and their routes for Grafana's own alerting. They query the series that Prometheus records."""
+"""Writes the alerts and their routes for Grafana's own alerting. These alerts query the series that Prometheus records."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,13 @@ from llm_errors.monitoring.options import Options
 from llm_errors.monitoring.routing import Matcher, Receiver, Route
 
 MINIMUM_VERSION: Final = "12.0"
-"""The first Grafana that supports `keep_firing_for`. Older ones ignore the field, and alerts end too early."""
+"""The first Grafana version that supports `keep_firing_for`. Older versions ignore the field, so alerts end too early."""
 
 
 def managed(options: Options, panels: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
     """The alerts as Grafana-managed rules.
 
-    `panels` maps an alert's panel to its dashboard uid and panel id.
+    `panels`: `Alert.panel` -> the uid of its dashboard and the id of the panel.
     """
     groups = [
         {
@@ -34,7 +34,7 @@ def managed(options: Options, panels: Mapping[str, tuple[str, int]]) -> dict[str
 
 
 def policies(options: Options) -> dict[str, Any]:
-    """Contact points and notification policies, which are equivalent to the routes in `alertmanager.yml`."""
+    """Contact points and notification policies. They notify the same receivers as the routes in `alertmanager.yml`."""
     tree = {**_settings(routing.root(options)), "routes": [_policy(route) for route in routing.routes(options)]}
     points = [_contact_point(receiver) for receiver in routing.receivers(options)]
     return {"apiVersion": 1, "contactPoints": points, "policies": [{"orgId": 1, **tree}]}
@@ -61,7 +61,7 @@ def _rule(alert: Alert, options: Options, panel: tuple[str, int]) -> dict[str, A
             {"refId": "A", "relativeTimeRange": span, "datasourceUid": "prometheus", "model": query},
             {"refId": "C", "relativeTimeRange": span, "datasourceUid": "__expr__", "model": condition},
         ],
-        "noDataState": "OK",  # an expression that matches nothing means that nothing is wrong
+        "noDataState": "OK",  # an expression without a result means that nothing is wrong
         "execErrState": "Error",
         "for": alert.hold or "0s",
         **({"keepFiringFor": alert.keep} if alert.keep else {}),
@@ -104,5 +104,5 @@ def _contact_point(receiver: Receiver) -> dict[str, Any]:
 
 
 def _uid(identity: str) -> str:
-    """A uid. Grafana accepts up to 40 characters."""
+    """A uid that depends only on `identity`. Grafana accepts up to 40 characters."""
     return hashlib.sha256(identity.encode()).hexdigest()[:20]

@@ -1,4 +1,4 @@
-"""The line that distinguishes a generated file from a user's own file."""
+"""Decides whether a file was generated or is the user's own: generated files contain a marker."""
 
 from typing import Final
 

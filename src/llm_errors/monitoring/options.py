@@ -1,6 +1,6 @@
-"""The options of the generated files. All thresholds of alerts and dashboards are defined here.
+"""Defines the options of the generated files, and all thresholds of alerts and dashboards.
 
-`arguments` parses them from the command line.
+`arguments` parses the options from the command line.
 """
 
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from typing import Final
 from llm_errors.taxonomy import ErrorClass
 
 CANCELLED: Final = "CANCELLED"
-"""The key of the threshold for cancelled calls, which is an outcome and not a class."""
+"""The key of the threshold for cancelled calls. Cancelled is an outcome of a call and not a class."""
 SEVERITIES: Final = ("page", "ticket", "info")
 RUNBOOKS: Final = "https://github.com/llm-errors/llm-errors/blob/main/dashboards/runbooks"
 INTERVAL_SECONDS: Final = 15
-"""The interval of export, scrape and evaluation. A page within 30 seconds needs this interval."""
+"""The interval of metric exports, scrapes and evaluations. With this interval, an alert fires within 30 seconds."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """A threshold: above `percent` of the calls within `window` (a PromQL duration), and at least `minimum` events."""
+    """A threshold: more than `percent` of the calls within `window` (a PromQL duration), and at least `minimum` events."""
 
     percent: float
     window: str
@@ -33,7 +33,7 @@ class Share:
 
 SHARES: Final[Mapping[str, Share]] = {
     ErrorClass.RATE_LIMITED.value: Share(3, "10m", 20),
-    ErrorClass.BAD_REQUEST.value: Share(1, "1h", 10),  # for context_overflow; any other reason fires at one event
+    ErrorClass.BAD_REQUEST.value: Share(1, "1h", 10),  # context_overflow only; other reasons fire at the first event
     ErrorClass.TOOL_PROTOCOL.value: Share(2, "1h", 10),
     ErrorClass.PROMPT_BLOCKED.value: Share(5, "1h", 20),
     ErrorClass.OUTPUT_BLOCKED.value: Share(5, "1h", 20),
@@ -45,7 +45,8 @@ SHARES: Final[Mapping[str, Share]] = {
 
 @dataclass(frozen=True)
 class Burn:
-    """A threshold: the budget burns `factor` times too fast over both windows, with at least `BURN_MINIMUM` bad calls."""
+    """A threshold: over both windows, the error budget is consumed more than `factor` times faster than the objective allows,
+    and there are at least `BURN_MINIMUM` bad calls."""
 
     factor: float
     long: str
@@ -61,16 +62,16 @@ BURNS: Final = (
 )
 BURN_MINIMUM: Final = 10
 OUTAGE: Final = Share(50, "3m", 10)
-"""The share of the valid calls of a service that pages without waiting for a burn rate."""
+"""The share of a service's valid calls that must be bad to page at once, whatever the burn rate is."""
 WEEKLY_FACTOR: Final = 3
-"""A share must exceed its mean of the week before today this many times. A steady level does not fire."""
+"""How many times a share must exceed its mean of the week before today, so that a steady level does not fire."""
 SHARE_CAP: Final = 30
-"""The percentage above which a share fires whatever its mean is: a model can be bad from its first day on."""
+"""The percentage above which a share fires whatever its mean is, because a model can be bad from its first day on."""
 MISSING_AFTER_MINUTES: Final = 30
 
 
 WHERE: Final = ("cluster", "namespace", "deployment_environment_name")
-"""Labels that tell where a service runs. Every alert has them. They are empty if the series do not have them."""
+"""Labels that tell where a service runs. Every alert keeps them. A label is empty if the series do not have it."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,12 @@ class Team:
 class Options:
     """The options of one generated set of files.
 
-    `objective` and `objectives` (per service) are percentages from 95 to below 100; `window_days` is the period of
-    the error budget. `own_keys` names services with API keys of their users, `batch_jobs` names services that report nothing
-    between runs. Every aggregation keeps the `extra_labels`, like `WHERE`. `selectors` are PromQL matchers that are added
-    to every raw series. `name` is a prefix of groups and recorded series, so that one Prometheus can load several sets.
-    `severities` maps page, ticket and info to the user's names. `shares` are the thresholds by class. `teams` says which
-    team owns which services.
+    `objective` and `objectives` (per service) are percentages from 95 to below 100; `window_days` is the period of the
+    error budget. `own_keys` names services whose users bring their own API keys, and `batch_jobs` names services that
+    report nothing between runs. Every aggregation keeps the `extra_labels`, like `WHERE`. `selectors` are PromQL matchers
+    that are added to every raw series. `name` is a prefix of groups and recorded series, so that one Prometheus can load
+    several sets. `severities` maps page, ticket and info to the user's names. `shares` are the thresholds by class.
+    `teams` says which team owns which services.
     """
 
     objective: float = 99.5
@@ -110,7 +111,7 @@ class Options:
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The labels that identify one service in one place. Alerts about a service have one instance for each combination."""
+        """The labels that identify one service in one place. An alert fires separately for each combination of their values."""
         return tuple(dict.fromkeys((self.service_label, *WHERE, *self.extra_labels)))
 
     @property
@@ -120,5 +121,5 @@ class Options:
 
     @property
     def window(self) -> str:
-        """The budget's period as a PromQL duration."""
+        """The period of the error budget as a PromQL duration."""
         return f"{self.window_days}d"

@@ -1,7 +1,7 @@
-"""Recording rules and alert conditions about data that Collectors lose, from their internal metrics (`otelcol_*`).
+"""Defines recording rules about data that Collectors lose. They read the Collectors' internal metrics (`otelcol_*`).
 
-These rules are a separate group, which can be loaded without the others. They cover every Collector that Prometheus scrapes,
-so selectors for LLM series do not apply.
+These rules are a separate group, which can be loaded without the others. They cover every Collector that Prometheus scrapes:
+the user's `--selector` applies only to LLM series.
 """
 
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from llm_errors.monitoring.options import WHERE, Options
 from llm_errors.monitoring.promql import INSTANCE
 
 COMPONENT: Final = "component"
-"""The label with the exporter or receiver that loses data."""
+"""The label that names the exporter or receiver that loses data."""
 SIGNAL: Final = "signal"
 QUEUE_FULL: Final = 0.8
 LOSSES: Final = {"refused": "receiver", "send_failed": "exporter", "enqueue_failed": "exporter"}
-"""The ways in which data is lost, each with the kind of component that loses it."""
+"""Way in which data is lost -> the kind of component that loses it."""
 _SIGNALS: Final = "(metric_points|spans|log_records)(_total)?"
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Series names, recording rules and conditions for the given options."""
+    """Knows the names of the recorded series, and builds the recording rules, for the given options."""
 
     options: Options
 
@@ -42,7 +42,7 @@ class Pipeline:
 
     @property
     def absent(self) -> str:
-        """The series that is 1 while new series cannot be distinguished from returning ones, otherwise 0."""
+        """The series that is 1 while the rules cannot tell new series from returning series, otherwise 0."""
         return self.name("llm_rules_absent:bool")
 
     def lost(self, what: str) -> str:
@@ -50,7 +50,7 @@ class Pipeline:
         return self.name(f"otelcol_{what}:total")
 
     def lost_recently(self, what: str) -> str:
-        """The number of these items in the last 5 minutes, per Collector and component."""
+        """The number of items that were lost in this way in the last 5 minutes, per Collector and component."""
         return self.name(f"otelcol_{what}:count5m")
 
     @property
@@ -59,7 +59,10 @@ class Pipeline:
         return self.name("otelcol_queue:ratio")
 
     def records(self) -> list[dict[str, Any]]:
-        """Rules for totals per Collector, component and signal (under the names of all releases), recent losses, and queues."""
+        """Rules for total losses per Collector, component and signal, for recent losses, and for queues.
+
+        The totals read the names that the metrics have in all releases of the Collector.
+        """
         totals = {
             self.absent: promql.after_absence(self.evaluated),
             self.evaluated: "vector(1)",

@@ -1,30 +1,32 @@
-"""Names of the recorded series, and the PromQL expressions over them: counts of events, shares, windows and minimums.
+"""Defines the names of the recorded series, and PromQL expressions over them: counts of events, shares, windows, minimums.
 
 The queries of the panels are in `dashboards/queries.py`.
 
-**Counting.** `rate` and `increase` need two samples. They miss the first failure of a new process, because its series starts
-with a value above 0, and they miss short jobs completely. All numbers here are based on an exact count per raw series: the
-events of the last 5 minutes. The count is the last value in these 5 minutes minus the last value before them. It is the whole
-value if there is no smaller value before, because the series is new or its process was restarted. A series is counted for
-5 minutes even if it has only one sample.
+**Counting.** PromQL's `rate` and `increase` need two samples. They miss the first failure of a new process, because its
+series starts with a value above 0, and they miss short jobs completely. So all numbers here are based on an exact count of
+the events of the last 5 minutes in each raw series. The count is the last value in these 5 minutes minus the last value
+before them. If there is no smaller value before, the series is new or its process was restarted, and the count is the whole
+value. Even a series with a single sample is counted for 5 minutes.
 
-**Old events are not counted again.** A series may look new and not be. First, if a label such as `cluster` is added to a
-series, the new series continues the one of the same process and attributes that had a sample 5 minutes ago, and counts from
-its last value. Second, all series look new after Prometheus was down for longer than the look-back. For 10 minutes after
-its return, a series without earlier samples counts only its increase. The series `evaluated`, which is recorded at each
-evaluation, shows whether Prometheus was down. A Prometheus without any data recognises new series from its second evaluation
-on. The events of the first evaluation are counted, but they open no page that stays until a call succeeds.
+**Old events are not counted again.** In two cases, a series looks new but continues old counts. First, if a label such as
+`cluster` is added to a series, Prometheus sees a new series. It counts from the last value of the old series, which has the
+same process and attributes and had a sample 5 minutes ago. Second, all series look new after Prometheus was down for longer
+than the look-back. For 10 minutes after its return, a series without earlier samples counts only its increase. The series
+`evaluated`, which is recorded at each evaluation, shows whether Prometheus was down. A Prometheus without any data recognises
+new series from its second evaluation on. It counts the events of its first evaluation, but does not let them open a page that
+stays until a call succeeds.
 
-**Look-back.** The "last value before" is searched in the hour before. A series that returns after a shorter gap is not new:
-Prometheus takes minutes to replay its log, and a connection between application and Collector is often broken for half an
-hour. With a look-back of 15 minutes, each series that returns unchanged would page. `tests/bench/rules.py` measures its cost.
+**Look-back.** The last value before the 5 minutes is searched in the hour before them, so a series that returns after a
+shorter gap does not count as new. Such gaps are common: Prometheus takes minutes to replay its log, and a connection between
+application and Collector is often broken for half an hour. With a look-back of 15 minutes, each failure counter that returns
+unchanged would page. `tests/bench/rules.py` measures what the look-back costs.
 
-**Windows.** Counts are recorded every 15 s, and each event is in 20 of them, so sums of counts over time are only used in
-ratios. If the number of events matters, a subquery with a step that divides 5 minutes counts each event equally often,
-whatever the evaluation interval is.
+**Windows.** Counts of 5 minutes are recorded every 15 s, so each event is in 20 of them. Sums of these counts over time are
+therefore only used in ratios. Where the number of events matters, a subquery with a step that divides 5 minutes counts each
+event equally often, whatever the evaluation interval is.
 
 **Places.** All sums keep the labels that identify a service in one place (`Options.scope`), so that a healthy cluster does
-not hide one that is down.
+not hide a cluster that is down.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +49,7 @@ FIRST_CHUNK_METRIC: Final = semconv.prometheus_label(semconv.FIRST_CHUNK) + "_se
 VERSION: Final = "service_version"
 """The label of `target_info` with the version of the service."""
 GROUPS: Final = ("events", "slo", "shares", "slo-long", "telemetry", "boards", "pipeline")
-"""The last parts of the names of the rule groups."""
+"""The names of the rule groups without the prefix `llm-`."""
 
 INSTANCE: Final = "instance"
 LOOK_BACK: Final = "1h"
@@ -62,13 +64,13 @@ def of_view(view: View) -> tuple[str, ...]:
 
 
 def one_of(label: str, values: Iterable[str | ErrorClass]) -> str:
-    """A matcher for any of the values, of which there must be at least one."""
+    """A matcher that selects series whose label has one of the values. There must be at least one value."""
     listed = [str(value) for value in values]
     return f'{label}="{listed[0]}"' if len(listed) == 1 else f'{label}=~"{_alternatives(listed)}"'
 
 
 def none_of(label: str, values: Iterable[str]) -> str:
-    """A matcher for all other values, or an empty text if there are no values."""
+    """A matcher that excludes series whose label has one of the values. Without values it is an empty text."""
     listed = list(values)
     return f'{label}!~"{_alternatives(listed)}"' if listed else ""
 
@@ -89,29 +91,29 @@ def selector(metric: str, *matchers: str) -> str:
 
 
 def rule_groups(options: Options) -> str:
-    """A matcher for the label `rule_group` of Prometheus' own metrics about these groups."""
+    """A matcher that selects these rule groups in Prometheus' metrics about its own evaluations."""
     prefix = f"{options.name}-" if options.name else ""
     return f'rule_group=~".*;{prefix}llm-({"|".join(GROUPS)})"'
 
 
 def sum_by(labels: Sequence[str], expression: str) -> str:
-    """The sum of the series, by labels."""
+    """The sum of the series for each combination of the labels."""
     inner = f"\n{indented(expression)}\n" if "\n" in expression else expression
     return f"sum by ({', '.join(labels)}) ({inner})"
 
 
 def count_by(labels: Sequence[str], expression: str) -> str:
-    """The number of series by labels."""
+    """The number of series for each combination of the labels."""
     return "count" + sum_by(labels, expression).removeprefix("sum")
 
 
 def over(window: str, series: str, ago: str = "") -> str:
-    """A number proportional to the events within the window that ended `ago`. It is used in ratios only."""
+    """A number proportional to the events in the window, which ends now or `ago`. It is used in ratios only."""
     return f"sum_over_time({series}[{window}]" + (f" offset {ago})" if ago else ")")
 
 
 def events(window: str, series: str) -> str:
-    """The exact number of events within the window, from a series that counts the events of 5 minutes."""
+    """The exact number of events in the window, from a series that counts the events of the last 5 minutes."""
     if window == "5m":
         return series
     if window.endswith("d"):
@@ -120,34 +122,37 @@ def events(window: str, series: str) -> str:
 
 
 def minus_before(now: str, before: str) -> str:
-    """The increase of a counter. The result has no value if there is no smaller value before."""
+    """The increase of a counter. It has no value if the value before is missing or larger."""
     return f"({now} - {before} >= 0)"
 
 
 def with_label_added(labels: Sequence[str], expression: str) -> str:
-    """The series, and again without each of the labels, so that a series without the label matches its successor."""
+    """The series, and copies of them that each lack one of the labels.
+
+    So an old series without a label still matches the series that replaces it when the label is added.
+    """
     return "\nor\n".join([expression, *(f"sum without ({label}) ({expression})" for label in labels)])
 
 
 def after_absence(evaluated: str) -> str:
-    """1 for 10 minutes after a time of about an hour to a week in which the rules were not evaluated; otherwise 0."""
+    """1 for 10 minutes after a gap of about an hour to a week in which the rules were not evaluated, otherwise 0."""
     longer, recent = (f"last_over_time({evaluated}[{span}] offset 10m)" for span in ("7d", "50m"))
     return f"({longer}\nunless\n{recent})\nor\nvector(0)"
 
 
 def grown_between_3m_and_5m_ago(series: str) -> str:
-    """The events between 5 and 3 minutes ago, which a 5-minute count contains. It leaves out series that began then."""
+    """The number of events between 5 and 3 minutes ago. It does not include series that began in this time."""
     end, start = f"last_over_time({series}[2m] offset 3m)", f"last_over_time({series}[5m] offset 5m)"
     return f"{minus_before(end, start)}\n  or\n({end} and {start})"
 
 
 def new_events(series: str, process: Sequence[str], absent: str) -> str:
-    """Events of the last 5 minutes per counter series, including new, restarted, interrupted and short-lived series.
+    """The events of the last 5 minutes in each counter series, also in new, restarted, interrupted and short-lived series.
 
-    `process` are the labels that a series keeps when another label is added. The first of three expressions is for a series
-    that continues another one of its process, the second for a series that grew. The third is for a series that is new or
-    restarted: it counts the whole value, or only the increase while `absent` is 1. Prometheus reads the data of each
-    selector separately, so the expressions use few of them.
+    `process` are the labels that a series keeps when another label is added. The result combines three expressions. The first
+    is for a series that continues another series of the same process, and the second for a series that grew. The third is
+    for a new or restarted series: it counts the whole value, or only the increase while `absent` is 1. Prometheus reads the
+    data of each selector separately, so the expressions use few selectors.
     """
     same = ", ".join(process)
     now = f"last_over_time({series}[5m])"
@@ -165,13 +170,13 @@ def new_events(series: str, process: Sequence[str], absent: str) -> str:
 
 @dataclass(frozen=True)
 class Series:
-    """The names of the recorded series and expressions over them, for the given options."""
+    """Knows the names of the recorded series, and expressions over them, for the given options."""
 
     options: Options
 
     @property
     def window(self) -> str:
-        """The budget's period."""
+        """The period of the error budget as a PromQL duration."""
         return self.options.window
 
     @property
@@ -181,7 +186,7 @@ class Series:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Labels that tell where a service runs."""
+        """The labels that tell where a service runs."""
         return self.scope[1:]
 
     @property
@@ -202,8 +207,8 @@ class Series:
     def name(self, level: str, what: str) -> str:
         """The name of a recorded series.
 
-        `level` is `service`, `version`, `model`, `class`, `reason` or `attributes`, and tells which labels the series keeps in
-        addition to those of the place.
+        `level` is `service`, `version`, `model`, `class`, `reason` or `attributes`. It says which labels the series keeps
+        besides the labels of the service (`scope`).
         """
         suffix = {
             "service": "",
@@ -223,16 +228,16 @@ class Series:
 
     @property
     def absent(self) -> str:
-        """The series that is 1 while the rules cannot distinguish new series from returning ones, otherwise 0."""
+        """The series that is 1 while the rules cannot tell new series from returning series, otherwise 0."""
         return self.name("service", "llm_rules_absent:bool")
 
     def new_events(self, series: str, attributes: Sequence[str]) -> str:
-        """New events in 5 minutes, per series of a raw counter."""
+        """New events in 5 minutes, for each series of a raw counter."""
         return new_events(series, (self.options.service_label, INSTANCE, *attributes), self.absent)
 
     @property
     def own_failures(self) -> str:
-        """New internal errors of llm-errors in 5 minutes, by place."""
+        """New internal errors of llm-errors in 5 minutes, by the part of llm-errors that failed."""
         return self.name("service", "llm_instrumentation_errors:count5m")
 
     @property
@@ -247,24 +252,24 @@ class Series:
 
     @property
     def inherited(self) -> str:
-        """The value of `failing` at the first evaluation of all. The age of these failures is unknown."""
+        """The value of `failing` at the very first evaluation by a Prometheus. The age of these failures is unknown."""
         return self.name("reason", "llm_errors_inherited:count5m")
 
     @property
     def unrepaired(self) -> str:
-        """When a failure that needs a repair was last seen, in seconds since 1970; 0 after a call has succeeded."""
+        """When a failure that needs a repair was last seen, in seconds since 1970. It is 0 after a call has succeeded."""
         return self.name("reason", "llm_errors_unrepaired:time")
 
     def unrepaired_before(self, *matchers: str) -> str:
-        """The last recorded value of `unrepaired`, within a day."""
+        """The last value of `unrepaired` that was recorded within a day."""
         return f"last_over_time({selector(self.unrepaired, *matchers)}[1d])"
 
     def recent(self, what: str) -> str:
-        """New `bad` or `valid` calls in 3 minutes, per service."""
+        """New calls in 3 minutes per service. `what` is `bad` or `valid`."""
         return self.name("service", f"llm_slo_{what}:count3m")
 
     def class_share(self, window: str) -> str:
-        """Recorded share of a model's calls that ended in a class."""
+        """Recorded share of a model's calls that failed with a class."""
         return self.name("class", f"llm_errors:ratio{window}")
 
     def cancelled_share(self, window: str) -> str:
@@ -316,15 +321,15 @@ class Series:
 
     @property
     def ranked_by(self) -> dict[str, tuple[str, ...]]:
-        """What dashboards distinguish by colour, and the labels that identify it."""
+        """Kind of thing that dashboards distinguish by colour -> the labels that identify it."""
         return {"service": self.scope, "provider": (PROVIDER,), "model": (PROVIDER, MODEL)}
 
     def calls_of_a_day(self, kind: str) -> str:
-        """Calls in the last day, by service, provider or model only."""
+        """Calls in the last day, for each service, provider or model, as `kind` says."""
         return self._of_kind(kind, "llm_calls:sum1d")
 
     def slot(self, kind: str) -> str:
-        """1 for those with the most calls in the last day. The label `slot` is the rank."""
+        """1 for the services, providers or models with the most calls in the last day. The label `slot` is the rank."""
         return self._of_kind(kind, "llm_calls:slot")
 
     def _of_kind(self, kind: str, what: str) -> str:
@@ -339,12 +344,12 @@ class Series:
 
     @property
     def deployed(self) -> str:
-        """Number of processes of a new version, for 5 minutes."""
+        """Number of processes of a new version. The series ends after 5 minutes."""
         return self.name("version", "llm_deployed:count5m")
 
     @property
     def group_busy(self) -> str:
-        """Share of the interval that the last evaluation of a rule group took."""
+        """Duration of the last evaluation of a rule group, as a share of its interval."""
         return self.name("service", "llm_rule_group_busy:ratio")
 
     @property
@@ -354,12 +359,12 @@ class Series:
 
     @property
     def budget(self) -> str:
-        """The share of the error budget that is left: 1 at first, 0 if it is used up, negative if the objective is missed."""
+        """The share of the error budget that is left: from 1 down to 0, and negative if the objective is missed."""
         return self.name("service", f"llm_slo_budget_remaining:ratio{self.window}")
 
     @property
     def succeeded(self) -> str:
-        """Share of successful calls among those that were not cancelled."""
+        """Share of the calls that succeeded, not including cancelled calls."""
         return self.name("service", f"llm_calls_ok:ratio{self.window}")
 
     def bad(self, level: str) -> str:
@@ -371,7 +376,7 @@ class Series:
         return self.name(level, "llm_slo_valid:count5m")
 
     def tumbling(self, series: str) -> str:
-        """The name of the copy of `series` that is recorded every 5 minutes, for long windows."""
+        """The name of the copy of a 5-minute count that is recorded only every 5 minutes, for long windows."""
         return series.replace(":count5m", ":every5m")
 
     def bad_ratio(self, level: str, window: str) -> str:
@@ -379,20 +384,20 @@ class Series:
         return self.name(level, f"llm_slo_bad:ratio{window}")
 
     def burn_rate(self, window: str, matcher: str = "") -> str:
-        """How many times faster than the objective allows a service consumed its budget in the window."""
+        """The burn rate: how many times faster than the objective allows a service consumed its error budget in the window."""
         ratio = selector(self.bad_ratio("service", window), matcher)
         return f"{ratio} / on ({', '.join(self.scope)}) (1 - {self.objective})"
 
     def share(self, error: str, call: str, labels: Sequence[str], window: str, ago: str = "") -> str:
-        """Share of a model's calls (`call`, recorded per model) that ended as `error` within the window."""
+        """Share of a model's calls (the series `call`) that ended as `error` within the window, which ends now or `ago`."""
         join = f"/ on ({', '.join(self.by_model)}) group_left ()"
         return f"{sum_by(labels, over(window, error, ago))}\n{join}\n({over(window, call, ago)} > 0)"
 
     def share_before_today(self, error: str, call: str, labels: Sequence[str]) -> str:
-        """The share in the 7 days that ended a day ago: a ratio of two sums of events, not a mean of shares."""
+        """The share in the 7 days that ended a day ago. It is a ratio of two sums of events, not a mean of shares."""
         return self.share(self.tumbling_of(error), self.tumbling_of(call), labels, "7d", "1d")
 
     def tumbling_of(self, selected: str) -> str:
-        """`tumbling` for a selector with matchers."""
+        """Applies `tumbling` to a selector with matchers."""
         metric, brace, rest = selected.partition("{")
         return self.tumbling(metric) + brace + rest

@@ -1,10 +1,13 @@
-"""Files for Grafana's provisioning: datasources with the uids that links and alerts use, and the folder of dashboards."""
+"""Defines the files for Grafana's provisioning: data sources with the uids that links and alerts use, and the dashboards."""
 
 from typing import Any
 
 
 def datasources() -> dict[str, Any]:
-    """Prometheus with links from exemplars to traces, Tempo with links to logs, and Loki. The addresses are examples."""
+    """The data sources Prometheus (with links from exemplars to traces), Tempo (with links to logs) and Loki.
+
+    Their addresses are examples.
+    """
     exemplars = [{"name": "trace_id", "datasourceUid": "tempo"}]
     prometheus = _source("Prometheus", "prometheus", "http://prometheus:9090", isDefault=True)
     prometheus["jsonData"] = {"httpMethod": "POST", "timeInterval": "15s", "exemplarTraceIdDestinations": exemplars}
@@ -14,7 +17,7 @@ def datasources() -> dict[str, Any]:
 
 
 def dashboards() -> dict[str, Any]:
-    """A dashboard provider that reads from `/var/lib/grafana/dashboards/llm-errors`."""
+    """A dashboard provider, which loads the dashboards from `/var/lib/grafana/dashboards/llm-errors`."""
     provider = {
         "name": "llm-errors",
         "folder": "LLM errors",

@@ -1,4 +1,4 @@
-"""Generates blocks of the README and of pages from the code. Each block is between two markers."""
+"""Generates blocks of the README and of documentation pages from the code. Each block is between two markers."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,13 +21,13 @@ def taxonomy(_: Options) -> str:
 
 
 def reasons(_: Options) -> str:
-    """The reasons of each class, with a mark on those for which a retry does not help."""
+    """The reasons of each class. A reason for which a retry never helps is marked as final."""
     rows = ((c.value, ", ".join(_reason(c, reason) for reason in listed)) for c, listed in REASONS.items())
     return table(("class", "reasons"), rows)
 
 
 def alerts(options: Options) -> str:
-    """The alerts: route, severity, condition and runbook."""
+    """The alerts with their view, severity and condition, and a link to the runbook."""
     found: dict[str, tuple[str, list[str], list[str]]] = {}
     for alert in every_alert(options):
         _, severities, conditions = found.setdefault(alert.name, (alert.view.value, [], []))
@@ -52,7 +52,7 @@ _MARKER: Final = re.compile(r"^<!-- /?generated:([\w-]+) -->$", re.MULTILINE)
 
 
 def rewrite(text: str, options: Options, blocks: Blocks) -> str:
-    """The page with all its blocks updated. Raises `OptionError` if a marker is missing or names no block."""
+    """The text of a page with all of its blocks updated. Raises `OptionError` if a marker is missing or names no block."""
     names = list(dict.fromkeys(_MARKER.findall(text)))
     if not names:
         raise OptionError(

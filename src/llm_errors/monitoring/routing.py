@@ -1,16 +1,18 @@
 """Decides who is notified: routes by view and severity, groups of alerts, and which alerts suppress others.
 
-`alertmanager` and `grafana_alerting` write these rows in the format of each program.
+`alertmanager` writes these routes in the format of Alertmanager, and `grafana_alerting` in the format of Grafana.
 
-**Groups.** One notification is about one service in one place (`Options.scope`). The reliability alerts of a service are one
-group, so that a rate-limit spike and the burn that it causes are one page. Correctness alerts are also grouped by provider
-and class: a revoked key causes one page for all models that use it. No group depends on the model.
+**Groups.** Alerts of one group are sent in one notification, which is about one service in one place (`Options.scope`). The
+reliability alerts of a service are one group, so a rate-limit spike and the budget burn that it causes send one page.
+Correctness alerts are also grouped by provider and class: a revoked key sends one page for all models that use the key. No
+group depends on the model.
 
-**Waits.** The first notification of a group waits until the other models may have failed too, which takes one export and one
-evaluation of 15 seconds each. Changes of an open page are sent after the group interval. With 10 minutes, the end of an
-outage and the end of its rate limits are in one message.
+**Waits.** The first notification of a group waits until other models may have failed too. This takes one export and one
+evaluation, of 15 seconds each. Later changes of a group are sent after its group interval. With 10 minutes, the end of an
+outage and the end of the rate limits that it caused are in one message.
 
-**Inhibition.** Only a page suppresses other alerts, and only tickets of the same scope. No page is ever suppressed.
+**Inhibition.** Only pages suppress other alerts, and they suppress only tickets about the same service or model. No page is
+ever suppressed.
 """
 
 from dataclasses import dataclass, replace
@@ -21,20 +23,21 @@ from llm_errors.monitoring.promql import CLASS, MODEL, PROVIDER
 from llm_errors.taxonomy import ErrorClass, View
 
 ALERTS: Final = "LLM.+"
-"""Matches the names of all alerts of llm-errors, and hardly any other name."""
+"""A pattern that matches the names of all alerts of llm-errors, and hardly any other alert."""
 
 Matcher = tuple[str, str, str]
 """A label, one of Alertmanager's operators, and a value."""
 
 RETENTION: Final = "240h"
-"""How long Alertmanager must remember its notifications: longer than the longest `repeat_interval`. Its default is 120h, with
-which a weekly notification comes every five days.
+"""How long Alertmanager must remember its notifications: longer than the longest `repeat_interval`.
+
+With Alertmanager's default of 120h, a weekly notification would be sent every five days.
 """
 
 
 @dataclass(frozen=True)
 class Receiver:
-    """Somebody to notify. A pager is also notified when a page ends."""
+    """Somebody who is notified. A pager is also notified when an alert ends."""
 
     name: str
     is_pager: bool
@@ -51,9 +54,9 @@ WEEKLY: Final = Receiver("weekly-review", False)
 
 @dataclass(frozen=True)
 class Route:
-    """The receiver, grouping and timing of matching alerts.
+    """The receiver, grouping and timing of the alerts that all `matchers` match.
 
-    The first route that matches decides, or the first matching one of its own `routes`.
+    The first matching route decides. If one of its own `routes` matches too, that one decides instead.
     """
 
     matchers: tuple[Matcher, ...]
@@ -67,7 +70,7 @@ class Route:
 
 @dataclass(frozen=True)
 class Inhibition:
-    """While an alert matches `source`, alerts that match `target` and have the same labels `equal` are suppressed."""
+    """While an alert that matches `source` fires, alerts that match `target` and share the labels `equal` are suppressed."""
 
     source: tuple[Matcher, ...]
     target: tuple[Matcher, ...]
@@ -75,7 +78,7 @@ class Inhibition:
 
 
 def receivers(options: Options) -> list[Receiver]:
-    """All receivers, each once."""
+    """All receivers without duplicates, including the receivers of teams."""
     fixed = (OWNER_PAGER, PLATFORM_PAGER, OWNER, PLATFORM, TRUST_AND_SAFETY, PRODUCT, WEEKLY)
     named = {receiver.name: receiver for receiver in fixed}
     for team in options.teams:
@@ -84,7 +87,7 @@ def receivers(options: Options) -> list[Receiver]:
 
 
 def routes(options: Options) -> list[Route]:
-    """The routes in the order in which they are tried. `root` is for alerts that none of them matches."""
+    """The routes in the order in which they are tried. Alerts that match no route go to `root`."""
     page, scope = (("severity", "=", options.severities["page"]),), options.scope
     failing = (*scope, PROVIDER, CLASS)
     correctness, reliability, policy, review = map(
@@ -108,7 +111,7 @@ def root(options: Options) -> Route:
 
 
 def inhibitions(options: Options) -> list[Inhibition]:
-    """The tickets that a page suppresses, because both are about the same failures of a service or model."""
+    """Which pages suppress which tickets, because both are about the same failures of a service or model."""
     same_service, same_model = options.scope, (*options.scope, PROVIDER, MODEL)
     page, ticket = (("severity", "=", options.severities[name]) for name in ("page", "ticket"))
     pairs = (

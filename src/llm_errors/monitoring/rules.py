@@ -1,7 +1,7 @@
-"""Rule groups: which rules are evaluated together, and how often.
+"""Decides which rules are evaluated together as a group, and how often.
 
-Within a group, each rule reads what the rules before it have just recorded. The alerts about single events are in the group
-that counts events, so that a page needs only one evaluation.
+Within a group, each rule reads what the rules before it have just recorded. The group that counts events also contains the
+alerts about single events, so that these alerts fire in the same evaluation that counts the event.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from llm_errors.monitoring.slo import Recording, Rule
 
 @dataclass(frozen=True)
 class Group:
-    """Rules that are evaluated one after the other in each `interval`, recording rules before alerts."""
+    """Rules that are evaluated one after the other in each `interval`. Recording rules (`records`) come before alerts."""
 
     name: str
     interval: str
@@ -26,7 +26,7 @@ class Group:
 
 
 def plan(options: Options) -> tuple[Group, ...]:
-    """The groups in the order in which they build on each other."""
+    """All groups. Later groups read series that earlier groups record."""
     recording, scope = Recording(options), Scope(options)
     often, name = f"{INTERVAL_SECONDS}s", f"{options.name}-" if options.name else ""
     return (
@@ -41,7 +41,7 @@ def plan(options: Options) -> tuple[Group, ...]:
 
 
 def groups(options: Options) -> list[dict[str, Any]]:
-    """The groups of the rule file."""
+    """The groups in the format of Prometheus."""
     return [
         {
             "name": group.name,
@@ -58,7 +58,7 @@ def rule_file(options: Options) -> dict[str, Any]:
 
 
 def pipeline_file(options: Options) -> dict[str, Any]:
-    """A Prometheus rule file about Collectors only, for a Prometheus without the other groups."""
+    """A Prometheus rule file with the group about Collectors alone, for a Prometheus that does not load the other groups."""
     return {"groups": groups(options)[-1:]}
 
 

@@ -1,6 +1,6 @@
-"""Copies the runbooks for a generated set, and adapts the labels and series in their queries to its options.
+"""Copies the runbooks for a generated set of files, and adapts the labels and series in their queries to the options.
 
-The originals are written by hand. They are in `dashboards/runbooks` of a checkout, and part of the package.
+The originals are written by hand. They are in `dashboards/runbooks` of a checkout, and are also part of the package.
 """
 
 import re
@@ -15,13 +15,13 @@ _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 
 
 def folder() -> Path:
-    """The folder of the originals: in the installed package, or in the checkout."""
+    """The folder with the originals, in the installed package or in a checkout."""
     packaged = _PACKAGE / "runbook_pages"
     return packaged if packaged.is_dir() else _PACKAGE.parents[2] / "dashboards/runbooks"
 
 
 def tailored(source: Path, options: Options) -> dict[str, str]:
-    """The runbooks for the options, by their path below the output folder. Raises `OSError`."""
+    """Path below the output folder -> the text of the runbook for these options. Raises `OSError`."""
     names = _series(options)
     return {
         f"runbooks/{path.name}": _CODE.sub(lambda code: _renamed(code[0], names, options), path.read_text("utf-8"))
@@ -31,7 +31,7 @@ def tailored(source: Path, options: Options) -> dict[str, str]:
 
 
 def _series(options: Options) -> dict[str, str]:
-    """The names of the recorded series in the shipped rules, and with these options."""
+    """Name of a recorded series in the shipped rules -> its name with these options."""
     shipped, own = (
         [rule["record"] for group in rules.plan(each) for rule in group.records] for each in (Options(), options)
     )

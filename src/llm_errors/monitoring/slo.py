@@ -1,7 +1,7 @@
-"""Recording rules: counts of events, availability and its error budget, and the 5-minute steps for long windows.
+"""Defines the recording rules for counts of events, availability and its error budget, and the 5-minute steps of long windows.
 
-The taxonomy decides which calls are bad, valid or left out. Without valid calls a ratio has no value, neither 0 nor NaN:
-alerts on it do not fire, and panels show that there were no valid calls.
+The taxonomy decides which calls are bad, valid or left out. If there are no valid calls, a ratio has no value (neither 0 nor
+NaN): alerts on it do not fire, and panels show that there were no valid calls.
 """
 
 from collections.abc import Callable
@@ -19,20 +19,20 @@ Rule = dict[str, Any]
 SETTLED: Final = (semconv.OK, semconv.ERROR)
 BEFORE_TODAY: Final = "7d_before_today"
 REPAIR_LIMIT_SECONDS: Final = 24 * 3600 - 300
-"""A failure is forgotten after one day. A count contains the event for 5 minutes, so the limit is 5 minutes shorter."""
+"""The age at which an unrepaired failure is forgotten: one day, minus the 5 minutes for which a count contains an event."""
 ASKED_FOR: Final = "25m"
-"""Together with the 5 minutes of a count, this means that a model was not called for 30 minutes."""
+"""The range of counts without calls that shows that a model was not called for 30 minutes: each count adds 5 minutes."""
 LONG_WINDOWS: Final = tuple(burn.long for burn in BURNS if burn.long.endswith("d"))
 
 
 def record(name: str, expression: str) -> Rule:
-    """One recording rule."""
+    """A recording rule in the format of Prometheus."""
     return {"record": name, "expr": expression}
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The recording rules for the given options, in the order in which they build on each other."""
+    """Builds the recording rules for the given options. Later rules read the series of earlier ones."""
 
     options: Options
 
@@ -42,7 +42,7 @@ class Recording:
         return Series(self.options)
 
     def base(self) -> list[Rule]:
-        """New events in 5 minutes: calls, errors, retries and internal errors, with all attributes except the process."""
+        """Rules for new events in 5 minutes: calls, errors, retries and internal errors, summed over processes."""
         s, extra = self.series, self.options.selectors
         call = (PROVIDER, MODEL, OPERATION)
         raw = (
@@ -79,9 +79,9 @@ class Recording:
         return promql.sum_by((*s.by_class, REASON), errors)
 
     def _unrepaired(self) -> str:
-        """When each failure that needs a repair was last seen: now, or the time that was recorded before.
+        """When each failure that needs a repair was last seen: now, if it is in the count, else the time recorded before.
 
-        After a call has succeeded, the value is 0. After a day, the series ends.
+        After a call to the model has succeeded, the value is 0. A day after the last failure, the series ends.
         """
         s = self.series
         fresh = f" > time() - {REPAIR_LIMIT_SECONDS}"
@@ -106,7 +106,7 @@ class Recording:
         )
 
     def availability(self) -> list[Rule]:
-        """Bad and valid calls per model and service, their ratios over the short windows, and the objective."""
+        """Rules for bad and valid calls per model and service, their ratios over short windows, and the objective."""
         s = self.series
         bad, valid = s.bad("model"), s.valid("model")
         settled = promql.selector(s.calls, promql.one_of(OUTCOME, SETTLED))
@@ -125,7 +125,7 @@ class Recording:
         return [*rules, self._objective()]
 
     def _last_3_minutes(self) -> list[Rule]:
-        """Counts of 3 minutes: the 5-minute counts without the events of the first two minutes."""
+        """Rules for counts of 3 minutes, which are the 5-minute counts minus the events of their first two minutes."""
         s = self.series
         bad, valid = s.bad("service"), s.valid("service")
 
@@ -148,7 +148,7 @@ class Recording:
         return [record(name(span), share(error, call, by, span)) for name, error, call, by, span in self._compared()]
 
     def _compared(self) -> list[tuple[Callable[[str], str], str, str, tuple[str, ...], str]]:
-        """Name, errors, calls, labels and window, for the classes of the policy view and for cancelled calls."""
+        """What `shares` records: name, errors, calls, labels and window, for the policy classes and for cancelled calls."""
         s, shares, policy = self.series, self.options.shares, promql.of_view(View.POLICY)
         classes = promql.selector(s.class_errors, promql.one_of(CLASS, policy))
         cancelled = promql.selector(s.calls, promql.one_of(OUTCOME, (semconv.CANCELLED,)))
@@ -158,7 +158,7 @@ class Recording:
         ]
 
     def long_term(self) -> list[Rule]:
-        """Rules for windows of days. They are recorded every 5 minutes, so 30 days have 8,640 steps instead of 172,800."""
+        """Rules for windows of days. They read steps of 5 minutes, so 30 days have 8,640 steps instead of 172,800."""
         s = self.series
         kept = (s.bad("service"), s.valid("service"), s.model_calls, s.calls, s.class_errors, s.errors)
         rules = [record(s.tumbling(name), name) for name in kept]
@@ -181,7 +181,7 @@ class Recording:
         return f"{good}\n/\n({settled} > 0)"
 
     def _or_zero(self, classes: tuple[str, ...]) -> str:
-        """Errors of the classes per model, or 0 for a model that has calls but no such errors, so that no ratio is missing."""
+        """Errors of the classes per model. A model with calls but without such errors has 0, so that no ratio is missing."""
         s = self.series
         errors = promql.sum_by(s.by_model, promql.selector(s.class_errors, promql.one_of(CLASS, classes)))
         return f"{errors} or 0 * {s.model_calls}"

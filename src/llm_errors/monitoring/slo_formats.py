@@ -1,8 +1,8 @@
-"""The availability objective in the formats of other SLO tools: OpenSLO and Sloth.
+"""Writes the availability objective in the formats of other SLO tools: OpenSLO and Sloth.
 
-There is one document for each service with its own objective, and one for all others together. These tools compute rates over
-the raw counters. Their burn rates therefore miss the first failures of a newly started process, and short jobs completely.
-The shipped rules count both.
+There is a document for each service with its own objective, and one for all other services together. These tools compute rates
+over the raw counters. Their burn rates therefore miss the first failures of a newly started process, and miss short jobs
+completely. The shipped rules count both.
 """
 
 import re
@@ -23,7 +23,7 @@ _DESCRIPTION: Final = "Valid LLM calls that did not fail by the provider's or th
 
 @dataclass(frozen=True)
 class _Objective:
-    """The objective of a document: of one service, or of all others."""
+    """The objective of one document: for one service, or for all services without their own objective."""
 
     service: str
     matcher: str
@@ -31,7 +31,7 @@ class _Objective:
 
     @property
     def plain_service(self) -> str:
-        """The service as a DNS label, because OpenSLO and Sloth accept no slash, as in `namespace/name`."""
+        """The name of the service as a DNS label, because OpenSLO and Sloth do not accept the slash in `namespace/name`."""
         return re.sub(r"[^a-z0-9]+", "-", self.service.lower()).strip("-")[:40].rstrip("-")
 
     @property
@@ -41,12 +41,12 @@ class _Objective:
 
 
 def open_slo(options: Options) -> list[dict[str, Any]]:
-    """OpenSLO v1 documents."""
+    """The objectives as OpenSLO v1 documents."""
     return [_open_slo(objective, options) for objective in _objectives(options)]
 
 
 def sloth(options: Options) -> list[dict[str, Any]]:
-    """Sloth specifications for Prometheus, v1."""
+    """The objectives as Sloth specifications (`prometheus/v1`)."""
     return [_sloth(objective, options) for objective in _objectives(options)]
 
 
@@ -59,7 +59,7 @@ def _objectives(options: Options) -> list[_Objective]:
 
 
 def _queries(objective: _Objective, options: Options, window: str) -> tuple[str, str]:
-    """Bad and valid calls: the counters if `window` is empty, otherwise their rates over the window."""
+    """The queries for bad and for valid calls: their counters if `window` is empty, otherwise their rates over the window."""
 
     def summed(metric: str, matcher: str) -> str:
         series = promql.selector(metric, objective.matcher, *options.selectors, matcher)

@@ -1,4 +1,4 @@
-"""Writes YAML: keys in insertion order, long expressions as literal blocks, and a header that tells the origin."""
+"""Writes YAML with keys in insertion order, texts of several lines as literal blocks, and a comment at the beginning."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import yaml
 
 
 class _Dumper(yaml.SafeDumper):
-    """A dumper that indents lists below their key and never writes aliases."""
+    """Indents lists below their key and never writes aliases."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
@@ -24,7 +24,7 @@ _Dumper.add_representer(str, _string)
 
 
 def dump(document: Mapping[str, Any] | Sequence[Mapping[str, Any]], header: str) -> str:
-    """The text of one or several documents, below `header` as a comment."""
+    """The YAML text of one or several documents. It begins with `header` as a comment."""
     documents = [document] if isinstance(document, Mapping) else document
     comment = "".join(f"# {line}\n" for line in header.splitlines())
     texts = [yaml.dump(dict(one), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True) for one in documents]
