@@ -1,6 +1,6 @@
-"""The alerts: what fires, how it is worded, and which panel shows it.
+"""Defines the alerts: their conditions, their texts, and the panels that show them.
 
-Thresholds come from `options`, queries from `promql`.
+Their thresholds come from `options`, and their queries from `promql`.
 """
 
 from llm_errors.monitoring.alerts import burn, pipeline, shares, single, telemetry
@@ -11,7 +11,7 @@ __all__ = ["Alert", "Scope", "burn", "every_alert", "pipeline", "shares", "singl
 
 
 def every_alert(options: Options) -> list[Alert]:
-    """All alerts for the given options. Several alerts may have the same name, with different windows or severities."""
+    """All alerts for the given options. Alerts with the same name have different labels, such as window or severity."""
     scope = Scope(options)
     parts = (
         single.alerts,

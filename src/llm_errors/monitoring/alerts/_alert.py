@@ -1,4 +1,4 @@
-"""The class of an alert, and the names and texts that all alerts share."""
+"""Defines what an alert is, and the names and texts that several alerts use."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,7 +11,7 @@ AT_MODEL: Final = f"{{{{ $labels.{PROVIDER} }}}}/{{{{ $labels.{MODEL} }}}}"
 THE_CLASS: Final = f"{{{{ $labels.{CLASS} }}}}"
 THE_REASON: Final = f"{{{{ $labels.{REASON} }}}}"
 RULE_SET: Final = "rule_set"
-"""The label that distinguishes the same alert of two rule sets in one Prometheus. Only named sets have it."""
+"""The label with the name of the rule set. It distinguishes the alerts of several sets in one Prometheus."""
 COUNT: Final = '{{ printf "%.0f" $value }}'
 MOMENT: Final = "{{ $value | humanizeTimestamp }}"
 SHARE: Final = "{{ $value | humanizePercentage }}"
@@ -19,9 +19,11 @@ SHARE: Final = "{{ $value | humanizePercentage }}"
 
 @dataclass(frozen=True)
 class Alert:
-    """One alert rule. `severity` is page, ticket or info before renaming; `panel` is `dashboard uid/panel title`.
+    """An alert rule.
 
-    `fires` describes the condition for the README. `hold` and `keep` are Prometheus' `for` and `keep_firing_for`.
+    `severity` is page, ticket or info, even if the user renames them in the generated files. `panel` is
+    `dashboard uid/panel title`. `fires` describes the condition for the documentation. `hold` and `keep` are Prometheus' `for`
+    and `keep_firing_for`.
     """
 
     name: str
@@ -57,7 +59,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Scope:
-    """The options, in the form that the alerts need."""
+    """Gives alerts the series names and the texts that depend on the options."""
 
     options: Options
 
@@ -68,5 +70,5 @@ class Scope:
 
     @property
     def the_service(self) -> str:
-        """The template of the service's name in the text of an alert."""
+        """The template that Prometheus replaces by the name of the service in the text of an alert."""
         return f"{{{{ $labels.{self.options.service_label} }}}}"

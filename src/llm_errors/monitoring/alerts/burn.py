@@ -1,12 +1,13 @@
-"""Alerts about the error budget: multi-window, multi-burn-rate alerts per service, and a ticket per model.
+"""Defines the alerts about the error budget: multi-window, multi-burn-rate alerts per service, and a ticket per model.
 
-The alert over 3 minutes compares the share of bad calls with one half, instead of a burn rate, so that a total outage pages
-within 4 minutes. The short window of each alert lets it end soon after recovery. A single model only opens a ticket, because
-the service may have fallen back to another model.
+The alert over 3 minutes looks at the share of bad calls, which must be above one half, instead of the burn rate. So a total
+outage pages within 4 minutes. Each of the other alerts has a long and a short window; because of the short window, the alert
+ends soon after recovery. A single failing model opens only a ticket, because the service may have fallen back to another
+model.
 
-**One page per outage.** An alert over a longer window does not start to page while one over a shorter window of the same
-service fires, or shortly after it fired. The alert over 3 minutes keeps firing for 15 minutes, so failures that come in
-waves are one incident. An alert that is already firing continues, and alerts that start in the same evaluation all fire.
+**One page per outage.** An alert does not start to page while an alert over a shorter window fires for the same service, or
+shortly after that alert has ended. The alert over 3 minutes keeps firing for 15 minutes, so failures that come in waves are
+one incident. An alert that is already firing continues, and alerts that start in the same evaluation all fire.
 """
 
 from llm_errors.monitoring import promql
@@ -24,13 +25,13 @@ def panel(burn: Burn) -> str:
 
 
 def alerts(scope: Scope) -> list[Alert]:
-    """The alerts over windows of hours and minutes."""
+    """The alerts whose long window is minutes or hours."""
     hours = [burn for burn in BURNS if not burn.long.endswith("d")]
     return [_outage(scope), *(_service_burn(scope, burn) for burn in hours), _model_burn(scope, BURNS[0])]
 
 
 def long_term(scope: Scope) -> list[Alert]:
-    """The alerts over windows of days."""
+    """The alerts whose long window is days."""
     return [_service_burn(scope, b) for b in BURNS if b.long.endswith("d")]
 
 
@@ -41,7 +42,7 @@ def _burning(scope: Scope, level: str, burn: Burn) -> str:
     limit = f"{join} ({burn.factor} * (1 - {s.objective}))"
     bad = s.tumbling(s.bad(level)) if burn.long.endswith("d") else s.bad(level)
     enough = f"{promql.events(burn.long, bad)} >= {BURN_MINIMUM}"
-    # The count over the window is updated once a minute, the count of the last 5 minutes at each evaluation.
+    # The number of events in the window is updated once a minute, the number in the last 5 minutes at each evaluation.
     if not burn.long.endswith("d"):
         enough = f"({enough} or {bad} >= {BURN_MINIMUM})"
     return (
@@ -55,9 +56,9 @@ def _rate(burn: Burn) -> str:
 
 
 def _unless_faster(scope: Scope, burn: Burn) -> str:
-    """Stops a page from starting while one over a shorter window fires, and until its own short window is past that incident.
+    """PromQL that keeps a page from starting while a page over a shorter window fires, and for its own short window after that.
 
-    Otherwise it would page after the repair.
+    Otherwise this page would start after the repair, when the other one has ended.
     """
     faster = [OUTAGE.window, *(b.long for b in BURNS[: BURNS.index(burn)])]
     own = f'{RULE_SET}="{scope.options.name}"' if scope.options.name else ""

@@ -1,6 +1,6 @@
-"""Alerts about the telemetry pipeline: Collectors that lose data, and a Prometheus that is too slow.
+"""Defines the alerts about the telemetry pipeline: Collectors that lose data, and a Prometheus that is too slow.
 
-They fire per Collector and per Prometheus, not per service. Their label `job` is that of the Collector or the Prometheus.
+They fire per Collector or per Prometheus, not per service. Their label `job` names the job of the Collector or the Prometheus.
 """
 
 from llm_errors.monitoring.alerts._alert import Alert, Scope
@@ -43,7 +43,7 @@ def alerts(scope: Scope) -> list[Alert]:
 
 
 def evaluation(scope: Scope) -> list[Alert]:
-    """The alert about a Prometheus that misses evaluations of these rule groups, or fails in them."""
+    """The alert about a Prometheus that misses evaluations of these rule groups, or whose evaluations fail."""
     return [_behind(scope, scope.options)]
 
 

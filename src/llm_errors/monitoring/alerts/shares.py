@@ -1,8 +1,8 @@
-"""Alerts about shares of calls. Each needs a minimum number of events, so that services with few calls cause no false alarm.
+"""Defines the alerts about shares of calls. Each also needs a minimum number of events: a few calls cause no false alarm.
 
-Shares that depend on the users must also exceed the mean of the week before today, because a steady level needs no action.
-A very high share fires whatever that mean is. The alerts are per model, because a mean over all models would hide the one
-that changed. Only UNKNOWN is per service, because the SLO of the service may be missing an outage.
+Shares that depend on what users do must also exceed the mean of the week before today, because a steady level needs no
+action. A very high share fires whatever that mean is. The alerts are per model, because a mean over all models would hide a
+model that changed. Only the alert about UNKNOWN is per service: it means that the SLO of the service may miss an outage.
 """
 
 from llm_errors import semconv
@@ -28,21 +28,24 @@ def alerts(scope: Scope) -> list[Alert]:
 
 
 def _enough(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
-    """PromQL: at least the minimum number of events, over the window (updated once a minute) or in the last 5 minutes."""
+    """PromQL that is true if the window, or the last 5 minutes alone, has the minimum number of events.
+
+    The number in the window is updated only once a minute, the number in the last 5 minutes at each evaluation.
+    """
     share = scope.options.shares[key]
     within, recent = promql.sum_by(labels, promql.events(share.window, error)), promql.sum_by(labels, error)
     return f"({within} >= {share.minimum}\nor\n{recent} >= {share.minimum})"
 
 
 def _share(scope: Scope, key: str, error: str, labels: tuple[str, ...]) -> str:
-    """PromQL: the share of a model's calls is above its threshold, with enough events."""
+    """PromQL that is true if a share of a model's calls is above its threshold, with enough events."""
     s, share = scope.series, scope.options.shares[key]
     current = s.share(error, s.model_calls, labels, share.window)
     return f"{current}\n> {share.ratio}\nand\n{_enough(scope, key, error, labels)}"
 
 
 def _rising_share(scope: Scope, key: str, recorded: str, before: str, error: str, labels: tuple[str, ...]) -> str:
-    """PromQL: the recorded share is above its threshold and above its usual level, or above the cap."""
+    """PromQL that is true if the recorded share is above its threshold and its usual level, or above the cap."""
     share = scope.options.shares[key]
     usual = f"{WEEKLY_FACTOR} * last_over_time({before}[15m]) >= {recorded}"
     return (
@@ -52,7 +55,7 @@ def _rising_share(scope: Scope, key: str, recorded: str, before: str, error: str
 
 
 def _cap(share: Share) -> float:
-    """The percentage above which a share fires whatever its mean is."""
+    """The percentage above which a share fires whatever its mean in the week before today is."""
     return max(share.percent, SHARE_CAP)
 
 

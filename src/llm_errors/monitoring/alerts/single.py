@@ -1,6 +1,6 @@
-"""Alerts about single events. The first event fires, so none of these alerts has a `for`.
+"""Defines the alerts about single events. They fire at the first event, so none of them has a `for`.
 
-A failure that needs a repair keeps its alert firing until a call succeeds: the absence of failures does not prove a repair.
+The alert about a failure that needs a repair fires until a call succeeds: that no more calls fail does not prove a repair.
 """
 
 from llm_errors.monitoring import promql
@@ -22,7 +22,10 @@ def _count(scope: Scope, *matchers: str) -> str:
 
 
 def _unrepaired(scope: Scope, *matchers: str) -> list[tuple[str, str]]:
-    """Alerts for failures that need a repair: a ticket for services with keys of their users, a page for all others."""
+    """Pairs of severity and query for failures that need a repair.
+
+    They are a ticket for services whose users bring their own keys, and a page for all other services.
+    """
     s, own, label = scope.series, scope.options.own_keys, scope.options.service_label
     chosen = [("page", promql.none_of(label, own)), *([("ticket", promql.one_of(label, own))] if own else [])]
     return [(severity, promql.selector(s.unrepaired, services, *matchers) + " > 0") for severity, services in chosen]

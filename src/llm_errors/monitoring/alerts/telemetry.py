@@ -1,4 +1,4 @@
-"""Alerts about missing or unreadable telemetry. Without them, a service that reports nothing would look healthy."""
+"""Defines the alerts about missing or unreadable telemetry. Without them, a service that reports nothing looks healthy."""
 
 from llm_errors import semconv
 from llm_errors.monitoring import promql
@@ -10,19 +10,19 @@ from llm_errors.taxonomy import View
 PANEL = "llm-overview/Calls by service"
 OVERFLOW = "otel_metric_overflow"
 UNKNOWN_SERVICE = "|unknown_service(:.*)?"
-"""Matches an absent service name, and the default names of OpenTelemetry's SDKs."""
+"""A pattern that matches a missing service name, and the default names that OpenTelemetry's SDKs set."""
 OTHER_NAMES = '__name__=~"(.+_)?llm_(calls|errors)(_total)*"', '__name__!~"llm_(calls|errors)_total"'
-"""Matches the counters under names that no rule reads: with a prefix, without the suffix, or with two suffixes."""
+"""Matchers for the counters under names that no rule reads: with a prefix, without the suffix, or with two suffixes."""
 
 
 def alerts(scope: Scope) -> list[Alert]:
-    """Alerts about services that report nothing or cannot be read, and about internal errors of the instrumentation."""
+    """Alerts about services that report nothing, about series that cannot be read, and about internal errors of llm-errors."""
     return [_missing(scope), *_unreadable(scope), _own_failures(scope)]
 
 
 def _missing(scope: Scope) -> Alert:
     s, options = scope.series, scope.options
-    silent = MISSING_AFTER_MINUTES - 5  # a 5-minute count is present until 5 minutes after the last sample
+    silent = MISSING_AFTER_MINUTES - 5  # a 5-minute count has values until 5 minutes after the last sample
     calls = selector(s.tumbling(s.model_calls), promql.none_of(options.service_label, options.batch_jobs))
     scoped = ", ".join(s.scope)
     reported = f"group by ({scoped}) (last_over_time({calls}[1d]))"
@@ -44,7 +44,7 @@ def _missing(scope: Scope) -> Alert:
 
 
 def _unreadable(scope: Scope) -> list[Alert]:
-    """One alert for each reason why the rules cannot read a series. The label `problem` names the reason."""
+    """An alert for each reason why the rules cannot read a series. The label `problem` names the reason."""
     service, extra = scope.options.service_label, scope.options.selectors
     counters = (semconv.CALLS, semconv.ERRORS)
     unnamed = [selector(metric, *extra, f'{service}=~"{UNKNOWN_SERVICE}"') for metric in counters]

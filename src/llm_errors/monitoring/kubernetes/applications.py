@@ -1,4 +1,4 @@
-"""Adds llm-errors to applications by the OpenTelemetry operator: its Python image is extended by this package."""
+"""Lets the OpenTelemetry operator add llm-errors to applications. The operator's Python image is extended by this package."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ COPY --from=package /llm-errors /autoinstrumentation-musl
 
 
 def instrumentation() -> Resource:
-    """The operator's resource `Instrumentation`. Applications name it in the annotation `inject-python`."""
+    """The operator's resource `Instrumentation`. Applications refer to it in the annotation `inject-python`."""
     variables = {
         "OTEL_METRIC_EXPORT_INTERVAL": f"{INTERVAL_SECONDS * 1000}",
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",

@@ -1,4 +1,4 @@
-"""The list of the files for Kubernetes, by their path below the output folder."""
+"""Decides which files for Kubernetes are generated, and in which folders they are."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,7 +14,10 @@ _ORIGIN: Final = f"{MARKER}. To change something, write a layer of your own: `ll
 
 
 def files(options: Options, boards: Mapping[str, str]) -> dict[str, str]:
-    """All files. `boards` contains the text of each dashboard by its uid. Raises `OSError` without the Collector's files."""
+    """Path below the output folder -> the text of the file. `boards`: uid of a dashboard -> its text.
+
+    Raises `OSError` if the configuration files of the Collectors cannot be read.
+    """
     folders = {
         "base": _base(options, boards),
         "overlays/small": _small(),
@@ -89,12 +92,12 @@ def _short_lived() -> dict[str, str]:
 
 
 def _configuration(tier: Tier) -> dict[str, str]:
-    """Copies of the Collector's files, because kustomize reads no file outside of its own folder."""
+    """Copies of the configuration files of a tier. kustomize cannot read files outside of its own folder."""
     return {f"{kustomize.CONFIGURATION}/{file}": f"# {_ORIGIN}\n{_central(source(file))}" for file in tier.files}
 
 
 def _central(configuration: str) -> str:
-    """The configuration without `host.name`: a Collector for many nodes does not know the node of an application."""
+    """The configuration without `host.name`, because a Collector for many nodes does not know the node of an application."""
     return "".join(line for line in configuration.splitlines(keepends=True) if "HOST_NAME" not in line)
 
 

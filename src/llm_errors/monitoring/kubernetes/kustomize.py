@@ -1,4 +1,4 @@
-"""The kustomizations: a base with the resources of every installation, an overlay for each of two sizes, and a component."""
+"""Writes the kustomizations: a base with the resources of every installation, overlays for two sizes, and a component."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -7,31 +7,31 @@ from llm_errors.monitoring.kubernetes.tiers import DEFAULT_SETTINGS, OURS, PREFI
 
 Document = dict[str, Any]
 CONFIGURATION: Final = "config"
-"""The folder of the Collector's configuration. kustomize creates a ConfigMap from it and adds a hash of the content to its
-name, so that a change restarts the Collectors."""
+"""The folder with the configuration of the Collectors, from which kustomize creates a ConfigMap. The name of the ConfigMap
+contains a hash of the content, so that a change restarts the Collectors."""
 RELEASE: Final = {"release": "kube-prometheus-stack"}
-"""The label that the selectors of the Helm chart's Prometheus require."""
+"""The label that a resource must have so that the Prometheus of the Helm chart selects it."""
 _LABELLED: Final = {"options": {"labels": dict(OURS)}}
 FOLDER_ANNOTATION: Final = "grafana_folder"
-"""The annotation from which Grafana's sidecar reads the folder of a dashboard, if the Helm values configure it."""
+"""The annotation with the folder of a dashboard. Grafana's sidecar reads it, if the Helm values configure this."""
 
 
 def base(resources: Sequence[str], tier: Tier) -> Document:
-    """The base: its resources, the settings of a cluster, and the configuration of the agents."""
+    """The base: resources, the settings of a cluster, and the configuration of the tier that every installation has."""
     literals = [f"{name}={value}" for name, value in DEFAULT_SETTINGS.items()]
     settings = {"name": SETTINGS, "literals": literals, **_LABELLED}
     return {**_kustomization(), "resources": list(resources), "configMapGenerator": [settings, configuration(tier)]}
 
 
 def overlay(resources: Sequence[str], *tiers: Tier) -> Document:
-    """An overlay on the base. `tiers` are the tiers for which the base has no configuration."""
+    """An overlay on the base. It adds the configuration of `tiers`, which the base does not have."""
     generated = {"configMapGenerator": [configuration(tier) for tier in tiers]} if tiers else {}
     labels = [{"pairs": dict(RELEASE), "includeSelectors": False}]
     return {**_kustomization(), "labels": labels, "resources": ["../../base", *resources], **generated}
 
 
 def component(resources: Sequence[str], tier: Tier) -> Document:
-    """A component that can be added to either overlay."""
+    """A component with a tier, which can be added to either overlay."""
     return {
         "apiVersion": "kustomize.config.k8s.io/v1alpha1",
         "kind": "Component",
@@ -43,12 +43,12 @@ def component(resources: Sequence[str], tier: Tier) -> Document:
 
 
 def alone(resource: str) -> Document:
-    """A kustomization with a single file, so that another layer can list its folder: it cannot list a file outside its own."""
+    """A kustomization with a single file. Another kustomization can list its folder, but no file outside of its own folder."""
     return {**_kustomization(), "resources": [resource]}
 
 
 def configuration(tier: Tier) -> Document:
-    """The ConfigMap with the files of a tier."""
+    """The generator of the ConfigMap with the configuration files of a tier."""
     return {"name": tier.configuration, "files": [f"{CONFIGURATION}/{file}" for file in tier.files], **_LABELLED}
 
 

@@ -1,4 +1,4 @@
-"""The generated block of the page about Kubernetes: the load that each overlay is sized for, and its resource requests."""
+"""Writes the generated blocks of the page about Kubernetes: loads, resource requests, and how long queues last."""
 
 from llm_errors.monitoring.kubernetes.sizing import FOR_SHORT_LIVED, LARGE, SMALL, Size
 from llm_errors.monitoring.kubernetes.tiers import AGENT, GATEWAY, SHORT_LIVED, Tier
@@ -7,7 +7,7 @@ from llm_errors.monitoring.options import Options
 
 
 def sizes(_: Options) -> str:
-    """One row for each StatefulSet."""
+    """A table with the load and the resource requests of each StatefulSet."""
     rows = (
         ("`overlays/small`", AGENT, SMALL.agent, f"{SMALL.processes:,} processes, {SMALL.spans_per_second:,} spans/s"),
         ("`overlays/large`", AGENT, LARGE.agent, f"{LARGE.processes:,} processes, {LARGE.spans_per_second:,} spans/s"),
@@ -24,7 +24,7 @@ def _row(folder: str, tier: Tier, size: Size, load: str) -> tuple[str, ...]:
 
 
 def bridged(_: Options) -> str:
-    """How long a queue lasts while its receiver is down."""
+    """A table with the minutes that a queue lasts while its receiver is down."""
     rows = (
         (f"`overlays/{name}`", *(f"{minutes} min" for minutes in load.bridged_minutes))
         for name, load in (("small", SMALL), ("large", LARGE))

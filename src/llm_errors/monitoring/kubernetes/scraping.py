@@ -1,6 +1,7 @@
-"""What Prometheus scrapes from the Collectors, and the values for the Helm chart kube-prometheus-stack.
+"""Defines what Prometheus scrapes from the Collectors, and the values for the Helm chart kube-prometheus-stack.
 
-With these values Prometheus accepts OTLP, Alertmanager routes every alert, and Grafana links metrics, traces and logs.
+With these values, Prometheus accepts OTLP, Alertmanager routes the alerts of all namespaces, and Grafana links metrics, traces
+and logs.
 """
 
 from typing import Any, Final
@@ -12,16 +13,16 @@ from llm_errors.monitoring.kubernetes.workloads import Resource
 from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
 
 OLDEST_CHART: Final = "75.3.6"
-"""The first version of kube-prometheus-stack that passes on all these values. Earlier ones ignore some without a word."""
+"""The first version of kube-prometheus-stack that uses all of these values. Earlier versions ignore some silently."""
 LONGEST_OUTAGE: Final = "6h"
-"""How late Prometheus accepts samples: they may have waited in a queue of a Collector."""
+"""How old samples may be that Prometheus accepts. They may have waited in the queue of a Collector."""
 _SET_BY_PROMETHEUS: Final = ("job", "cluster", "namespace")
 _OF_THE_TARGET: Final = ("namespace", "pod", "service", "container", "endpoint")
-"""Labels that the Prometheus operator adds to each target. Every series without a label of this name gets it."""
+"""Labels that the Prometheus operator sets on each target. Prometheus adds them to every series that lacks them."""
 
 
 def collectors() -> Resource:
-    """A monitor for the internal metrics of the Collectors of every tier, under one job name."""
+    """A ServiceMonitor for the internal metrics of the Collectors of all tiers. They have the same `job`."""
     kinds = [tier.component for tier in (tiers.AGENT, tiers.GATEWAY, tiers.SHORT_LIVED)]
     selector = {
         "matchLabels": dict(tiers.OURS),
@@ -34,9 +35,10 @@ def collectors() -> Resource:
 
 
 def sums() -> Resource:
-    """A monitor for the sums of short-lived processes.
+    """A ServiceMonitor for the sums of short-lived processes.
 
-    Their `job` and `instance` are those of the service. No label tells where the Collector runs that adds them up."""
+    The labels `job` and `instance` name the service, not the Collector that adds up the sums. Labels that would tell where that
+    Collector runs are dropped."""
     tier = tiers.SHORT_LIVED
     dropped = {"action": "labeldrop", "regex": "|".join(_OF_THE_TARGET)}
     endpoint = {"port": "http-sums", "honorLabels": True, "relabelings": [dropped]}
@@ -44,7 +46,7 @@ def sums() -> Resource:
 
 
 def values(options: Options) -> Resource:
-    """Values for the Helm chart kube-prometheus-stack, to be merged into the values in use."""
+    """Values for the Helm chart kube-prometheus-stack. The user merges them into the values in use."""
     _, tempo, loki = provisioning.datasources()["datasources"]
     exemplars = {"traceIdLabelName": "trace_id", "datasourceUid": tempo["uid"]}
     blocked = {**loki, "name": "Loki trust and safety", "uid": f"{loki['uid']}-trust-and-safety"}
@@ -71,13 +73,13 @@ def values(options: Options) -> Resource:
 
 
 def _of_tenant(loki: Resource, tenant: str) -> Resource:
-    """The data source with the tenant that the Collectors write to. A Loki without tenants ignores it."""
+    """A data source that reads the tenant to which the Collectors write. A Loki without tenants ignores the tenant."""
     header = {"jsonData": {"httpHeaderName1": "X-Scope-OrgID"}, "secureJsonData": {"httpHeaderValue1": tenant}}
     return {**loki, **header}
 
 
 def prometheus(options: Options) -> Resource:
-    """The required fields of the resource `Prometheus`."""
+    """The fields that the resource `Prometheus` must have."""
     labels = [label for label in options.scope if label not in _SET_BY_PROMETHEUS]
     return {
         "enableOTLPReceiver": True,
@@ -92,7 +94,7 @@ def prometheus(options: Options) -> Resource:
 
 
 def retention_note(options: Options) -> str:
-    """A note about the retention, which the values do not set: they would shorten a longer retention that is in use."""
+    """A note about the retention. The values do not set it, because they might shorten the retention that is in use."""
     return (
         f"They leave out how long Prometheus keeps its data. The error budget needs {options.window_days + 5}d on a "
         "persistent volume."

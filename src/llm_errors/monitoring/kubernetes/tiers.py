@@ -1,6 +1,6 @@
-"""The three kinds of Collector, with their configuration, ports and queues on disk.
+"""Defines the three kinds of Collector, called tiers: their configuration, ports and queues on disk.
 
-The configuration files are those of `collector-config`; they ship with the package.
+The configuration files are in `collector-config` of a checkout, and are also part of the package.
 """
 
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 COLLECTOR_VERSION: Final = "0.161.0"
-"""The release with which the configuration was tested."""
+"""The release of the Collector with which the configuration was tested."""
 PREFIX: Final = "llm-errors"
 OURS: Final[Mapping[str, str]] = {"app.kubernetes.io/name": PREFIX}
-"""The label by which all resources can be found and removed; the Namespace has none, so that its volumes stay."""
+"""The label by which all resources can be found and removed. The Namespace does not have it, so that its volumes stay."""
 OTLP_GRPC, OTLP_HTTP, SHARD, SELF_METRICS, SUMS, HEALTH = 4317, 4318, 4319, 8888, 8889, 13133
 QUEUE: Final = "/var/lib/otelcol/queue"
 CONFIGURATION: Final = "/etc/otelcol"
@@ -23,8 +23,8 @@ _PACKAGE: Final = Path(__file__).parent.parent
 class Tier:
     """One kind of Collector.
 
-    `ports` are open to other pods, by name. `queues` is the number of exporters with a queue on disk. `environment` has the
-    variables that are the same in every cluster; the others are in the ConfigMap `SETTINGS`."""
+    `ports`: name -> a port that is open to other pods. `queues` is the number of exporters with a queue on disk. `environment`
+    contains the variables that are the same in every cluster. The other variables are in the ConfigMap `SETTINGS`."""
 
     component: str
     files: tuple[str, ...]
@@ -34,22 +34,22 @@ class Tier:
 
     @property
     def name(self) -> str:
-        """The name of its resources."""
+        """The name of the resources of this tier."""
         return f"{PREFIX}-{self.component}"
 
     @property
     def configuration(self) -> str:
-        """The name of the ConfigMap with its files."""
+        """The name of the ConfigMap with the configuration files of this tier."""
         return f"{self.name}-config"
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels that select its pods."""
+        """The labels that select the pods of this tier."""
         return {**OURS, "app.kubernetes.io/component": self.component}
 
 
 SETTINGS: Final = f"{PREFIX}-settings"
-"""The name of the ConfigMap with the addresses of a cluster."""
+"""The name of the ConfigMap with the addresses of backends, which differ between clusters."""
 DEFAULT_SETTINGS: Final[Mapping[str, str]] = {
     "METRICS_ENDPOINT": "http://prometheus-operated.monitoring:9090/api/v1/otlp",
     "TRACES_ENDPOINT": "http://tempo.monitoring:4318",
@@ -95,7 +95,7 @@ SHORT_LIVED: Final = Tier(
     environment={
         **_AGENT,
         "SCRAPE_ENDPOINT": f"0.0.0.0:{SUMS}",
-        "TRACES_ENDPOINT": f"http://{PREFIX}-agent:{OTLP_HTTP}",  # the agent knows whether there are gateways
+        "TRACES_ENDPOINT": f"http://{PREFIX}-agent:{OTLP_HTTP}",  # agents send traces on, to gateways if there are any
     },
 )
 

@@ -1,7 +1,7 @@
-"""The Kubernetes resources of a tier: a StatefulSet, its services, and its network policy.
+"""Defines the Kubernetes resources of a tier: a StatefulSet, its services, and its network policy.
 
-It is a StatefulSet because the volumes with the queues must outlive a pod. All resources satisfy the restricted pod security
-standard.
+The Collectors run in a StatefulSet, because the volumes with their queues must outlive a pod. All resources satisfy the
+restricted pod security standard.
 """
 
 from collections.abc import Mapping
@@ -32,20 +32,20 @@ SHARDS: Final = f"{GATEWAY.name}-shards"
 BACKENDS: Final = "monitoring"
 """The namespace of Prometheus, Tempo, Loki and Grafana."""
 USER: Final = 10001
-"""The user id in the Collector's image."""
+"""The user id under which the image of the Collector runs."""
 STARTUP_SECONDS: Final = 1800
-"""How long a Collector may take to start. It compacts its queues first, to free disk space."""
+"""How long a Collector may take to start. Before it is healthy, it compacts its queues to free disk space."""
 _HEALTHY: Final = {"httpGet": {"path": "/", "port": "health"}}
 
 
 def namespace() -> Resource:
-    """The namespace. It enforces the restricted pod security standard."""
+    """The namespace of all Collectors. It enforces the restricted pod security standard."""
     labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PREFIX, "labels": labels}}
 
 
 def service_account() -> Resource:
-    """An account without permissions, and without a token in the pods."""
+    """The account of the pods. It has no permissions, and pods get no token for it."""
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -55,7 +55,7 @@ def service_account() -> Resource:
 
 
 def stateful_set(tier: Tier, size: Size, environment: Mapping[str, str] | None = None) -> Resource:
-    """The Collectors of a tier. `environment` takes precedence over the settings of the cluster."""
+    """The StatefulSet with the Collectors of a tier. Variables in `environment` override the settings of the cluster."""
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -146,12 +146,12 @@ def _container(tier: Tier, size: Size, environment: Mapping[str, str]) -> Resour
 
 
 def service(tier: Tier) -> Resource:
-    """The service that applications, other tiers and Prometheus connect to."""
+    """The service of a tier, to which applications, other tiers and Prometheus connect."""
     return _service(tier.name, tier, {**tier.ports, METRICS_PORT: SELF_METRICS}, {})
 
 
 def shards() -> Resource:
-    """A DNS name for each gateway, even if it is not ready: the other gateways keep its spans meanwhile."""
+    """A service that gives each gateway a DNS name, even while it is not ready: the other gateways keep its spans then."""
     headless = {"clusterIP": "None", "publishNotReadyAddresses": True}
     return _service(SHARDS, GATEWAY, {"http-shard": SHARD}, headless)
 
@@ -168,7 +168,7 @@ def _service(name: str, tier: Tier, ports: Mapping[str, int], more: Resource) ->
 
 
 def disruption_budget(tier: Tier) -> Resource:
-    """At most one Collector is stopped at a time when nodes are drained."""
+    """A budget that lets Kubernetes stop at most one Collector at a time when nodes are drained."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -178,7 +178,10 @@ def disruption_budget(tier: Tier) -> Resource:
 
 
 def network_policy(tier: Tier) -> Resource:
-    """Allow OTLP from every pod (to gateways: from agents), scrapes by Prometheus, and connections to DNS and the backends."""
+    """A policy that allows OTLP from every pod, scrapes by Prometheus, and connections to DNS and the backends.
+
+    Gateways accept OTLP only from other Collectors.
+    """
     anybody: list[Resource] = [{"namespaceSelector": {}}]
     monitoring = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": BACKENDS}}}]
     taken = [port for name, port in tier.ports.items() if name.endswith("otlp")]
@@ -200,7 +203,7 @@ def network_policy(tier: Tier) -> Resource:
 
 
 def way(tier: Tier, to: Tier) -> Resource:
-    """Additionally allow one tier to send traces to another."""
+    """An additional policy that lets the Collectors of one tier send traces to another tier."""
     others = [{"podSelector": {"matchLabels": to.labels}}]
     rules = {"policyTypes": ["Egress"], "egress": [{"to": others, "ports": _tcp([OTLP_HTTP])}]}
     return _policy(f"{tier.name}-to-{to.component}", tier, rules)
@@ -238,6 +241,6 @@ def gateways(size: Size, environment: Mapping[str, str]) -> list[Resource]:
 
 
 def short_lived(size: Size) -> list[Resource]:
-    """The resources of the Collector for short-lived processes. It sends traces to the agents."""
+    """The resources of the Collector for short-lived processes, and the policy that lets it send traces to the agents."""
     tier = SHORT_LIVED
     return [stateful_set(tier, size), service(tier), network_policy(tier), way(tier, to=AGENT)]
