@@ -1,7 +1,7 @@
-"""The four dashboards, built with grafana-foundation-sdk (the extra `generate`) as classic JSON for Grafana 10 to 13.
+"""Builds the four dashboards with grafana-foundation-sdk (the extra `generate`), as classic JSON for Grafana 10 to 13.
 
-The classic schema can be imported and provisioned in each of these versions; the newer one needs Grafana 12. The data source
-is a variable, because `__inputs` only work in manual imports.
+All of these versions can import and provision the classic schema, while the newer schema needs Grafana 12. The data source is a
+variable, because `__inputs` work only in manual imports.
 """
 
 import json
@@ -16,13 +16,13 @@ Documents = Mapping[str, dict[str, Any]]
 
 
 def build(options: Options) -> Documents:
-    """The dashboards, by the uid that they have in a rule set without a name."""
+    """Uid in a rule set without a name -> the dashboard."""
     boards = [module.board(options) for module in (overview, reliability, correctness, policy)]
     return {board.uid: _of_set(board.document(options), boards, options) for board in boards}
 
 
 def _of_set(document: dict[str, Any], boards: Sequence[Board], options: Options) -> dict[str, Any]:
-    """The dashboard of a named rule set, with its own uid, links, title and tag, so that several sets can share a Grafana."""
+    """Gives the dashboard of a named rule set its own uid, links, title and tag, so that several sets can share a Grafana."""
     name = options.name
     if not name:
         return document
@@ -36,7 +36,10 @@ def _of_set(document: dict[str, Any], boards: Sequence[Board], options: Options)
 
 
 def panels(documents: Documents) -> dict[str, tuple[str, int]]:
-    """Maps `uid/title` of each panel to its uid in Grafana and its panel id. The first uid is that of a set without a name."""
+    """`uid/title` of a panel -> the uid of its dashboard in Grafana, and the id of the panel.
+
+    The uid in the key is the uid in a rule set without a name.
+    """
     return {
         f"{uid}/{panel['title']}": (board["uid"], panel["id"])
         for uid, board in documents.items()

@@ -1,4 +1,4 @@
-"""What all dashboards share: variables, links, annotations and the grid. Corrects the output of the Grafana SDK as well."""
+"""Builds what all dashboards share: variables, links, annotations and the grid. It also adds what the Grafana SDK omits."""
 
 import json
 from collections.abc import Sequence
@@ -18,23 +18,23 @@ from llm_errors.monitoring.promql import CLASS, MODEL, OPERATION, PROVIDER, VERS
 
 TAG: Final = "llm-errors"
 REFRESH: Final = ("1m", "5m", "15m", "30m", "1h")
-"""The refresh interval. Some of the recorded series are evaluated only once a minute."""
+"""The refresh intervals in the menu. The shortest is a minute, because some series are recorded only once a minute."""
 DEPLOYMENTS: Final = "Deployments"
 _TOLD_AS: Final = {
     "Alerts firing": {"titleFormat": "{{alertname}}", "tagKeys": f"severity,{MODEL},{CLASS}"},
     DEPLOYMENTS: {"titleFormat": f"New version {{{{{VERSION}}}}}", "tagKeys": VERSION},
 }
-"""The fields that Grafana shows beside an annotation."""
+"""Name of an annotation -> the title and the labels that Grafana shows for it."""
 
 
 def uid_in_set(uid: str, options: Options) -> str:
-    """The uid in Grafana of a dashboard of this rule set."""
+    """The uid that a dashboard of this rule set has in Grafana."""
     return f"{options.name}-{uid}" if options.name else uid
 
 
 @dataclass(frozen=True)
 class Row:
-    """Panels side by side, with their height in grid units and their widths, which add up to 24."""
+    """A row of panels: their common height in grid units, and each panel with its width. The widths add up to 24."""
 
     height: int
     panels: Sequence[tuple[int, Any]]
@@ -43,7 +43,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Board:
-    """One dashboard: its uid and title, the question that it answers, and its rows. `view` limits the alert annotations."""
+    """A dashboard: its uid and title, the question that it answers, and its rows.
+
+    If `view` is set, only alerts of this view are shown as annotations.
+    """
 
     uid: str
     title: str
@@ -116,7 +119,10 @@ def _variables(queries: Queries) -> list[Any]:
 
 
 def _service_names(queries: Queries) -> Any:
-    """The names of the chosen services in traces and logs. Prometheus' `job` is namespace/name if there is a namespace."""
+    """A variable with the names that the chosen services have in traces and logs.
+
+    They are Prometheus' `job` without the namespace.
+    """
     everything = m.VariableOption(text="All", value="$__all", selected=True)
     values = queries.values(queries.options.service_label, queries.of_service)
     variable = board.QueryVariable("service_name").query(values).regex("/([^/]+)$/").datasource(PROMETHEUS)
@@ -136,7 +142,7 @@ def _choice(name: str, label: str, values: str) -> Any:
 
 
 def _repair(document: dict[str, Any]) -> None:
-    """Add what the Grafana SDK leaves out: panel ids, the default of the datasource variable, and texts of annotations."""
+    """Add what the Grafana SDK leaves out: panel ids, the default of the data source variable, and texts of annotations."""
     for number, panel in enumerate(document["panels"], start=1):
         panel["id"] = number
     for note in document["annotations"]["list"]:
@@ -147,7 +153,7 @@ def _repair(document: dict[str, Any]) -> None:
 
 
 def _link_runbooks(document: dict[str, Any], options: Options) -> None:
-    """Link each panel that an alert refers to with the runbook of that alert."""
+    """Link each panel to the runbooks of the alerts that refer to it."""
     by_panel: dict[str, list[str]] = {}
     for alert in every_alert(options):
         names = by_panel.setdefault(alert.panel, [])

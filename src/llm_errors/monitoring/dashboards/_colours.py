@@ -1,8 +1,8 @@
-"""What each colour means, on all dashboards.
+"""Defines what each colour means. All dashboards use the same colours.
 
-Grafana's named colours have a different shade in each theme. The hexadecimal colours here have a medium brightness and are
-readable on a dark and on a white background. `tests/monitoring/test_contrast.py` checks the contrast: at least 4.5:1 for
-text and 3:1 for lines.
+Grafana's named colours have a different shade in each theme. The hexadecimal colours here have a medium brightness, so that
+they are readable on a dark and on a white background. `tests/monitoring/test_contrast.py` checks the contrast: at least 4.5:1
+for text and 3:1 for lines.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ GOOD: Final = "semi-dark-green"
 """Green means good, and nothing else is green."""
 BAD: Final = "red"
 WARN: Final = "semi-dark-orange"
-"""For lines only. Text in this colour is too faint on white."""
+"""Warning, for lines only: text in this colour is too faint on white."""
 
 OK_TILE: Final = "#2C7A30"
 DEGRADED_TILE: Final = "yellow"
@@ -39,11 +39,11 @@ CLASSES: Final[Mapping[str, str]] = {
     ErrorClass.TRUNCATED.value: "#A08358",
     ErrorClass.UNKNOWN.value: TEXT,
 }
-"""The provider's failures are red, orange and brown, our own ones purple and blue; the policy view is teal, olive and
-sand; unclassified failures are grey."""
+"""Class -> colour. Failures of the provider are red, orange and brown, and the application's own failures are purple and blue.
+The policy view is teal, olive and sand, and unclassified failures are grey."""
 
 PALETTE: Final = ("#0098D9", "#BF6E1D", "#B300FF", "#A6897C", "#FF00B3", "#008C7E", "#0066FF", "#A663A6")
-"""For services, providers and models by their rank, and for reasons. They differ clearly from each other, from the colours
-of the classes, and from green and red."""
+"""The colours for services, providers and models by their rank, and for reasons. They differ clearly from each other, from the
+colours of the classes, and from green and red."""
 
 CHANNELS: Final[Mapping[str, str]] = {"thrown": PALETTE[0], "in_band": PALETTE[1]}

@@ -1,6 +1,6 @@
-"""Builds panels, with one function per kind of panel. The meaning of the colours is in `_colours`.
+"""Builds panels, with a function for each kind of panel. `_colours` says what the colours mean.
 
-Every panel has a text that it shows if there is no data. No query replaces missing data by 0.
+Every panel shows a text if there is no data. No query replaces missing data by 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ TEMPO: Final = m.DataSourceRef(type_val="tempo", uid="${traces}")
 COLOURED: Final = ("custom.cellOptions", {"type": "color-text"})
 BADGE: Final = ("custom.cellOptions", {"type": "color-background", "mode": "basic"})
 HIDDEN: Final = (("custom.hidden", True), ("custom.hideFrom", {"viz": True, "legend": True, "tooltip": True}))
-"""The properties that hide a column which only links read: the first for Grafana before 12.2, the second since."""
+"""The properties that hide a column which only links need: the first in Grafana before 12.2, the second since then."""
 
 Step = tuple[float | None, str]
 Property = tuple[str, Any]
@@ -44,23 +44,23 @@ def query(expression: str, legend: str = "", ref: str = "A", *, instant: bool = 
 
 
 def rows(expression: str, ref: str = "A") -> Any:
-    """A Prometheus query for a table: its labels become the columns."""
+    """A Prometheus query for a table. The labels of the result become columns."""
     return query(expression, ref=ref, instant=True).format(PromQueryFormat.TABLE)
 
 
 def log_rows(expression: str) -> Any:
-    """A LogQL query for a table: its labels become the columns."""
+    """A LogQL query for a table. The labels of the result become columns."""
     return loki.Dataquery().expr(expression).ref_id("A").query_type("instant").datasource(LOKI)
 
 
 def traces(expression: str, limit: int) -> Any:
-    """A TraceQL query for the newest spans, one per row."""
+    """A TraceQL query for the newest spans. Each row is a span."""
     built = tempo.TempoQuery().query(expression).ref_id("A").query_type("traceql").limit(limit)
     return built.table_type(SearchTableType.SPANS).datasource(TEMPO)
 
 
 def steps(*values: Step) -> Any:
-    """Thresholds from pairs of value and colour. The first value is None."""
+    """Thresholds from pairs of value and colour: from the value on, the colour is used. The first value must be None."""
     listed = [m.Threshold(value=value, color=colour) for value, colour in values]
     return board.ThresholdsConfig().mode(m.ThresholdsMode.ABSOLUTE).steps(listed)
 
@@ -76,7 +76,7 @@ def number(title: str, text: str, unit: str, decimals: int, thresholds: Sequence
 
 
 def by_objective(panel: Any, options: Options) -> Any:
-    """Colour the number of each service by its own objective. Services without one keep the thresholds of the panel."""
+    """Colour the number of each service by its own objective. Services without their own keep the panel's thresholds."""
     for service, objective in sorted(options.objectives.items()):
         steps_of = [{"color": BAD, "value": None}, {"color": GOOD, "value": round(objective / 100, 8)}]
         panel = properties(panel, service, ("thresholds", {"mode": "absolute", "steps": steps_of}))
@@ -86,7 +86,7 @@ def by_objective(panel: Any, options: Options) -> Any:
 def lines(
     title: str, text: str, unit: str, *queries: Any, limits: Sequence[Step] = (), decimals: int | None = None
 ) -> Any:
-    """Lines over time. `limits` are drawn as dashed lines."""
+    """A panel with lines over time. `limits` are drawn as dashed lines."""
     panel = _over_time(title, text, unit).line_width(2).fill_opacity(0)
     panel = panel if decimals is None else panel.decimals(decimals)
     if limits:
@@ -99,7 +99,7 @@ def lines(
 
 
 def facts(title: str, text: str, *queries: Any) -> Any:
-    """Several values with their names, one below the other. The background of a value can have a colour."""
+    """A panel with several values and their names, one below the other. The background of a value can have a colour."""
     panel = stat.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
     panel = panel.color_mode(c.BigValueColorMode.BACKGROUND_SOLID).graph_mode(c.BigValueGraphMode.NONE)
     panel = panel.text_mode(c.BigValueTextMode.VALUE_AND_NAME).orientation(c.VizOrientation.HORIZONTAL)
@@ -116,20 +116,20 @@ def page(title: str, text: str, markdown: str) -> Any:
 
 
 def areas(title: str, text: str, unit: str, *queries: Any) -> Any:
-    """Stacked areas over time."""
+    """A panel with stacked areas over time."""
     panel = _over_time(title, text, unit).line_width(1).fill_opacity(60)
     return _with(panel.stacking(common.StackingConfig().mode(c.StackingMode.NORMAL)), queries)
 
 
 def bars(title: str, text: str, *queries: Any) -> Any:
-    """Stacked bars of counted events. A bar is at least 15 minutes wide."""
+    """A panel with stacked bars of counted events over time. A bar is at least 15 minutes wide."""
     panel = _over_time(title, text, "short").draw_style(c.GraphDrawStyle.BARS).line_width(0).fill_opacity(80)
     panel = panel.stacking(common.StackingConfig().mode(c.StackingMode.NORMAL)).interval("15m")
     return _with(panel, queries)
 
 
 def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any) -> Any:
-    """A table. `columns` gives the order and the new names of the columns; an empty name leaves the column out."""
+    """A table. `columns`, in the order of display: name in the result -> shown name, or an empty text to hide the column."""
     shown = {name: title for name, title in columns.items() if title}
     hidden = {name: True for name, title in columns.items() if not title}
     order = {name: index for index, name in enumerate(shown)}
@@ -141,13 +141,13 @@ def listing(title: str, text: str, columns: Mapping[str, str], *queries: Any) ->
     panel = table.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
     if len(queries) > 1:
         panel = panel.with_transformation(m.DataTransformerConfig(id_val="merge", options={}))
-    for column in shown.values():  # a row may lack some labels; only a table without rows has no data
+    for column in shown.values():  # a row may lack some labels and still has data
         panel = properties(panel, column, ("noValue", "-"))
     return _with(panel.with_transformation(m.DataTransformerConfig(id_val="organize", options=arranged)), queries)
 
 
 def timeline(title: str, text: str, states: Mapping[int, tuple[str, str]], *queries: Any) -> Any:
-    """States over time. `states` maps each value to a text and a colour; the text is shown in the tooltip only."""
+    """A panel with states over time. `states`: value -> text and colour. The text is shown in the tooltip only."""
     results = {str(code): state(text, colour, code) for code, (text, colour) in states.items()}
     panel = statetimeline.Panel().title(title).description(text).datasource(PROMETHEUS).no_value(NO_DATA)
     panel = panel.mappings([mapping(results)]).show_value(c.VisibilityMode.NEVER).row_height(0.8)
@@ -156,7 +156,7 @@ def timeline(title: str, text: str, states: Mapping[int, tuple[str, str]], *quer
 
 
 def properties(panel: Any, name: str, *values: Property) -> Any:
-    """Field properties of one series or column."""
+    """Set field properties of one series or column."""
     return panel.override_by_name(name, [m.DynamicConfigValue(id_val=key, value=value) for key, value in values])
 
 
@@ -168,14 +168,14 @@ def classed(panel: Any, classes: Sequence[str]) -> Any:
 
 
 def narrow(panel: Any) -> Any:
-    """Put the legend below the lines: a third of the width has no room for a legend beside them."""
+    """Put the legend below the lines. A panel of a third of the width has no room for a legend beside them."""
     return panel.legend(_legend(c.LegendPlacement.BOTTOM).display_mode(c.LegendDisplayMode.LIST).calcs([]))
 
 
 def told_apart(panel: Any) -> Any:
     """Colour services, providers or models by the rank with which their name begins.
 
-    Each has the same colour on all panels, and neighbours differ. All after the eighth are grey.
+    So each of them has the same colour on all panels, and neighbouring ranks differ. All ranks after the eighth are grey.
     """
     panel = panel.color_scheme(fixed(TEXT))
     for slot, colour in zip(SLOTS, PALETTE, strict=True):
@@ -184,23 +184,23 @@ def told_apart(panel: Any) -> Any:
 
 
 def by_reason(panel: Any, classes: Sequence[str]) -> Any:
-    """Colour the series of reasons, named `CLASS reason`. The reasons are a closed list, so each has a fixed colour."""
+    """Give each series of a reason a fixed colour, as all reasons are known. The series are named `CLASS reason`."""
     names = [(turn, f"{name} {reason}") for turn, name in enumerate(classes) for reason in REASONS[ErrorClass(name)]]
     for index, (turn, name) in enumerate(names):
-        # The offset per class: the first reasons of several classes are the same.
+        # Several classes begin with the same reasons. The offset gives these reasons different colours in each class.
         panel = coloured(panel, name, PALETTE[(index + 3 * turn) % len(PALETTE)])
     return without_failures(panel)
 
 
 def one_each(panel: Any, beginnings: Sequence[str]) -> Any:
-    """Colour the series of a known list, by the beginning of their names."""
+    """Give each series its own colour by the beginning of its name. All beginnings are known."""
     for beginning, colour in zip(beginnings, PALETTE, strict=False):
         panel = _by_pattern(panel, f"/^{beginning}( |$)/", colour)
     return panel
 
 
 def by_name(panel: Any) -> Any:
-    """Colour series with unknown names: Grafana chooses the colour by the name."""
+    """Let Grafana choose the colour of each series by its name, because the names are not known."""
     return panel.color_scheme(board.FieldColor().mode(m.FieldColorModeId.PALETTE_CLASSIC_BY_NAME))
 
 
@@ -215,7 +215,7 @@ def coloured(panel: Any, name: str, colour: str) -> Any:
 
 
 def without_failures(panel: Any) -> Any:
-    """Show the series that replaces failures where there are none in the colour for good values."""
+    """Show the series "no failures" in the colour for good values."""
     return _by_pattern(panel, f"/^ ?{NOTHING}/", GOOD)
 
 
@@ -225,24 +225,24 @@ def fixed(colour: str) -> Any:
 
 
 def dashed(panel: Any, pattern: str) -> Any:
-    """Draw the series with a matching name as dashed lines."""
+    """Draw the series whose names match a pattern as dashed lines."""
     return panel.override_by_regexp(
         pattern, [m.DynamicConfigValue(id_val="custom.lineStyle", value={"fill": "dash", "dash": [8, 6]})]
     )
 
 
 def state(text: str, colour: str, index: int) -> Any:
-    """The text and the colour of one mapped value."""
+    """The text and the colour that a panel shows for a value. `mapping` needs them."""
     return m.ValueMappingResult(text=text, color=colour, index=index)
 
 
 def mapping(results: Mapping[str, Any]) -> Any:
-    """A mapping from values to `state`s."""
+    """A value mapping of Grafana. `results`: value -> the result of `state`."""
     return m.ValueMap(options=dict(results))
 
 
 def wide(panel: Any, columns: Mapping[str, int]) -> Any:
-    """A table with the widths of short columns; the others share what is left."""
+    """Set the widths of the given columns of a table. The other columns share the rest of the width."""
     for column, pixels in columns.items():
         panel = properties(panel, column, ("custom.width", pixels))
     return panel
@@ -255,13 +255,13 @@ def sorted_by(panel: Any, column: str, *, descending: bool) -> Any:
 
 
 def renamed(panel: Any, pattern: str, name: str) -> Any:
-    """Show only a part of the names of the series."""
+    """Shorten the names of the series: the part that matches a pattern is replaced by `name`."""
     options = {"regex": pattern, "renamePattern": name}
     return panel.with_transformation(m.DataTransformerConfig(id_val="renameByRegex", options=options))
 
 
 def opening(panel: Any, title: str, url: str) -> Any:
-    """A panel that opens another page when it is clicked."""
+    """Let a click on the panel open another page."""
     return panel.data_links([board.DashboardLink(title).type(m.DashboardLinkType.LINK).url(url)])
 
 
@@ -292,12 +292,12 @@ def models_linked(panel: Any, classes: Sequence[str]) -> Any:
 
 
 def service(options: Options) -> str:
-    """The name of a series: the service, and its cluster if it has one."""
+    """The legend of a series: its service, and its cluster if it has one."""
     return f"{{{{{options.service_label}}}}} {{{{cluster}}}}"
 
 
 def ranked(legend: str) -> str:
-    """The name of a series, preceded by the rank that decides its colour."""
+    """The legend of a series, preceded by the rank that decides the colour."""
     return f"{{{{slot}}}} {legend}"
 
 

@@ -1,4 +1,4 @@
-"""The correctness dashboard: what did we break, and since when? It shows classes of which a single event matters."""
+"""Builds the correctness dashboard: what did we break, and since when? It shows failures of which even a single one matters."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Links from a panel to the traces and logs of its failures, as addresses of Grafana's Explore.
+"""Builds links from a panel to the traces and logs of its failures. The links open Grafana's Explore.
 
-Each row of a table has two hidden columns with filters for its service, one in TraceQL and one in LogQL. If a service has a
-namespace, Prometheus' `job` is namespace/name, while traces and logs have namespace and name in separate attributes.
+If a service has a namespace, Prometheus' `job` is namespace/name, while traces and logs have namespace and name in separate
+attributes. So each row of a table has two hidden columns with a filter for its service, one in TraceQL and one in LogQL.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ NAMESPACE_IN_TRACES: Final = "resource.service.namespace"
 
 
 def with_service_filters(expression: str, label: str) -> str:
-    """Add two labels to the series: filters for the traces and for the logs of the service that `label` names."""
+    """Add two labels to the series: a filter for the traces, and one for the logs, of the service in the label `label`."""
     for target, whole, split in (
         (IN_TRACES, f"{NAME_IN_TRACES} = `$1`", f"{NAME_IN_TRACES} = `$2` && {NAMESPACE_IN_TRACES} = `$1`"),
         (IN_LOGS, "service_name=`$1`", "service_name=`$2`, service_namespace=`$1`"),
@@ -30,28 +30,31 @@ def with_service_filters(expression: str, label: str) -> str:
 
 
 def traceql(error_class: str, *more: str, operator: str = "=") -> str:
-    """TraceQL for the failures of one class, or of several classes with the operator `=~`."""
+    """TraceQL for the failures of a class. With the operator `=~` it can be a pattern for several classes."""
     return "{ " + " && ".join((f"span.{semconv.ERROR_CLASS} {operator} `{error_class}`", *more)) + " }"
 
 
 def logql(error_class: str, *filters: str, service: str, operator: str = "=") -> str:
-    """LogQL for the failures of one class, or of several classes with the operator `=~`."""
+    """LogQL for the failures of a class. With the operator `=~` it can be a pattern for several classes."""
     return " | ".join((f"{{{service}}}", f"{CLASS}{operator}`{error_class}`", *filters))
 
 
 def traces_of_series() -> dict[str, Any]:
-    """A link to the traces of the class of the series, for the chosen services."""
+    """A link from a series to the traces of its class, for the services that the variables select."""
     chosen = f"{NAME_IN_TRACES} =~ `${{service_name:pipe}}`"
     return _explore("Traces of this class", "tempo", "traces", "query", traceql(_series_label(CLASS), chosen))
 
 
 def of_series() -> list[dict[str, Any]]:
-    """Links to the traces and to the logs of the service, model and class of a series."""
+    """Links from a series to the traces and to the logs of its service, model and class."""
     return _both(_series_label, MODEL, _series_label(CLASS))
 
 
 def of_row(classes: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Links to the traces and to the logs of the service, model and class of a row. `classes` replaces a missing class."""
+    """Links from the row of a table to the traces and to the logs of its service, model and class.
+
+    `classes` are used if the table has no column with the class.
+    """
     kind, operator = ("|".join(classes), "=~") if classes else (_column("Class"), "=")
     return _both(_column, "Model", kind, operator)
 

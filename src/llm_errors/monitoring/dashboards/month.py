@@ -1,4 +1,4 @@
-"""Panels about the period of the error budget, by service: availability, remaining budget, and share of successful calls."""
+"""Builds the panels about the period of the error budget: availability, remaining budget and successful calls by service."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from llm_errors.monitoring.dashboards.queries import Queries
 
 
 def availability(q: Queries) -> Any:
-    """Availability, coloured by the objective of each service."""
+    """The availability of each service. The colour shows whether it reaches its objective."""
     days = f"{q.options.window_days} days"
     text = (
         f"Share of valid calls without a reliability failure, over {days}. Blocked and cancelled calls do not count. "
@@ -21,7 +21,7 @@ def availability(q: Queries) -> Any:
 
 
 def budget(q: Queries) -> Any:
-    """The share of the error budget that is left."""
+    """The share of each service's error budget that is left."""
     days = f"{q.options.window_days} days"
     text = (
         f"What is left of the failures that the objective allows in {days}. Not green below a quarter: stop risky changes. "
@@ -33,7 +33,7 @@ def budget(q: Queries) -> Any:
 
 
 def succeeded(q: Queries) -> Any:
-    """The share of calls that succeeded, whatever the reason for the failure of the others was."""
+    """The share of calls that succeeded. All failures lower it, also those that do not consume the error budget."""
     days = f"{q.options.window_days} days"
     text = (
         f"Share of calls that succeeded, apart from cancelled ones, over {days}. Far below availability means that the "

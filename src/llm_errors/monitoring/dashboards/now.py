@@ -1,8 +1,10 @@
-"""The first row of every dashboard: is it us or the provider, since when, and who must act?
+"""Builds the first row of every dashboard, which shows whether the application or the provider fails, since when, and who
+must act.
 
-There is one tile for each view, and one for the telemetry itself. The state of a tile depends on the alerts only, so that
-the dashboards never contradict the notifications. It is "down" while a page of the view fires, "degraded" while a ticket
-does, "no data" if no calls are counted, and otherwise "ok". The tile of the telemetry prefers "no data" to "degraded".
+There are tiles for the views reliability, correctness and policy, and a tile for the telemetry itself. The state of a tile
+depends on the alerts only, so that the dashboards never contradict the notifications. It is "down" while a page of the view
+fires, "degraded" while a ticket fires, "no data" if no calls are counted, and otherwise "ok". The tile of the telemetry shows
+"no data" even while a ticket fires.
 """
 
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ from llm_errors.monitoring.promql import CLASS, none_of, of_view, one_of, select
 from llm_errors.taxonomy import HANDLING, View
 
 OK, DEGRADED, DOWN, SILENT = 1, 2, 3, 4
-"""The results of a tile's first query. None is 0, because Grafana also shows 0 in other situations."""
+"""The states of a tile, as its first query returns them. 0 is not used, because Grafana also shows 0 in other situations."""
 WORDS: Final = {
     OK: ("ok", colours.OK_TILE),
     DEGRADED: ("degraded", colours.DEGRADED_TILE),
@@ -29,19 +31,19 @@ WORDS: Final = {
     SILENT: (p.NO_DATA, colours.NO_DATA_TILE),
 }
 IDLE: Final = -1
-"""The value that is shown as "no calls" if calls are counted and there were none, and as "over a week"."""
+"""A value that a tile shows as words: its number as "no calls", and the time of the last change as "over a week"."""
 REMEMBERED: Final = "7d"
 HEIGHT: Final = 6
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One tile: its title, the alerts that decide its state, its number, and who must act."""
+    """A tile: its title, the alerts that decide its state, the query for its number (`figure`), and who must act."""
 
     title: str
     view: View
     alerts: tuple[str, ...]
-    """Matchers for the series `ALERTS`. One of them must match."""
+    """Matchers for the series `ALERTS`. An alert belongs to the tile if one of the texts matches."""
     figure: str
     meaning: str
     unit: str
@@ -78,7 +80,7 @@ def tiles(q: Queries) -> list[Tile]:
 
 
 def state(q: Queries, tile: Tile) -> str:
-    """PromQL: the state of the tile, as a key of `WORDS`."""
+    """PromQL for the state of the tile, which is a key of `WORDS`."""
     down, degraded = (f"0 * count({_firing(q, tile, severity)}) + {code}" for severity, code in _TOLD)
     silent = f"vector({SILENT}) unless on () {_counted(q)}"
     parts = [down, silent, degraded] if tile.silent_first else [down, degraded, silent]
@@ -86,7 +88,10 @@ def state(q: Queries, tile: Tile) -> str:
 
 
 def since(q: Queries, tile: Tile) -> str:
-    """PromQL: the time of the last change of state, in milliseconds since 1970. `IDLE`: over a week ago. NaN: unknown."""
+    """PromQL for the time of the last change of state, in milliseconds since 1970.
+
+    It is `IDLE` if the state changed over a week ago, and NaN if the time is unknown.
+    """
     starts = []
     for severity, _ in _TOLD:
         firing = _firing(q, tile, severity)
@@ -101,7 +106,7 @@ def since(q: Queries, tile: Tile) -> str:
 
 
 def figure(q: Queries, tile: Tile) -> str:
-    """PromQL: the number of the tile. `IDLE`: there were no calls. NaN: no calls are counted."""
+    """PromQL for the number of the tile. It is `IDLE` if there were no calls, and NaN if no calls are counted."""
     return f"{tile.figure}\nor\n0 * {_counted(q)} {IDLE}\nor\nvector(NaN)"
 
 
@@ -145,7 +150,7 @@ def _any(q: Queries, tile: Tile, *matchers: str) -> str:
 
 
 def _counted(q: Queries) -> str:
-    """PromQL: one series if calls of the chosen services are counted, even if there were none; otherwise no series."""
+    """PromQL that returns a series if calls of the chosen services are counted, even if there were none, else no series."""
     return f"count({selector(q.series.valid('service'), q.of_service)})"
 
 
@@ -181,4 +186,4 @@ def _names(options: Options, *parts: Any) -> list[str]:
 
 def _audience(view: View) -> str:
     found: Sequence[str] = [rule.audience for rule in HANDLING.values() if rule.view is view]
-    return " or ".join(dict.fromkeys(found)).replace(" and ", " & ")  # the longest just fits into a tile
+    return " or ".join(dict.fromkeys(found)).replace(" and ", " & ")  # the longest text just fits into a tile

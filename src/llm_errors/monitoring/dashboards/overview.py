@@ -1,4 +1,4 @@
-"""The overview dashboard: what is wrong now and who acts, which alerts fire, how the month went, what is unclassified."""
+"""Builds the overview dashboard: what is wrong, who must act, which alerts fire, how the month went, what is unclassified."""
 
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ _BOARDS: Final = {
 
 
 def board(options: Options) -> Board:
-    """The overview, with rows for the review of UNKNOWN and for the state of the telemetry."""
+    """The overview dashboard. It also has rows for the review of UNKNOWN and for the state of the telemetry."""
     q = Queries(options)
     rows = [
         now.row(q),
@@ -137,7 +137,8 @@ def _unclassified(q: Queries) -> Any:
     }
     panel = p.listing("Unclassified failures by provider and reason", text, columns, p.rows(q.listed(_UNKNOWN)))
     panel = p.properties(p.rows_linked(panel), "Calls", ("unit", "short"))
-    panel = p.wide(panel, {"Class": 95, "Reason": 185, "Cluster": 80, "Calls": 70})  # `unrecognised_finish_reason`
+    # The longest reason is `unrecognised_finish_reason`.
+    panel = p.wide(panel, {"Class": 95, "Reason": 185, "Cluster": 80, "Calls": 70})
     return p.sorted_by(panel, "Calls", descending=True)
 
 

@@ -1,4 +1,4 @@
-"""The policy dashboard: who is refused an answer, how often, and is that new? Nothing is red, because a block is no fault."""
+"""Builds the policy dashboard: who gets no answer, how often, and is that new? Nothing is red, as a block is not a fault."""
 
 from collections.abc import Sequence
 from typing import Any

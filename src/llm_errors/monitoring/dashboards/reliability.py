@@ -1,4 +1,4 @@
-"""The reliability dashboard: do providers and networks work, and how fast do their failures consume the error budget?"""
+"""Builds the reliability dashboard: do providers and networks work, and how fast do failures consume the error budget?"""
 
 from typing import Any
 
