@@ -444,9 +444,9 @@ class Invocation:
         if cut and self.marked is not None and self.marked():
             answer = answer._replace(suspicion=None)
         if self.instead is not None and self._first_chunk is None:
-            said = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
+            suspicion = quietly("answer", Answer(), self.info.reader.whole, parsed(b"".join(self.instead))).suspicion
             no_stream = suspect(self.info.dialect, "unexpected_body")
-            answer = answer._replace(suspicion=said if said and said.embedded else no_stream)
+            answer = answer._replace(suspicion=suspicion if suspicion and suspicion.embedded else no_stream)
         self.settle(answer)
 
     def attach_finalizer(self, holder: Any, unread: Callable[[], Answer] | None = None) -> None:

@@ -95,11 +95,11 @@ class Run:
 
     def ended(self, info: CallInfo, failed: bool) -> None:
         """A model call ended."""
-        told = False
+        marked = False
         run: Run | None = self
         while run is not None:
             run.last, run.answered = info, not failed
-            told = run.followed(failed, told) or told
+            marked = run.followed(failed, marked) or marked
             run = run.parent
 
     def with_call(self) -> "Run":
@@ -121,7 +121,7 @@ class Run:
         """A run inside this one reached a limit."""
         self.followed(True, False)
 
-    def followed(self, failed: bool, told: bool) -> bool:
+    def followed(self, failed: bool, marked: bool) -> bool:
         """Note a failure or a success, and return whether a failure was marked as recovered.
 
         Only the innermost span around the failure and the success is marked: `marked` tells whether a run inside this one has
@@ -131,7 +131,7 @@ class Run:
         if failed and self._recovered is not None:
             self._recorder.recovered(self._recovered, False)
             self._recovered = None
-        elif before and not failed and not told:
+        elif before and not failed and not marked:
             self._recovered = self._enclosing()
             if self._recovered is not None:
                 self._recorder.recovered(self._recovered, True)

@@ -74,7 +74,7 @@ def tap_body(response: Any, observe: Callable[[bytes], Any]) -> None:
                 observe(data)
                 yield data
 
-    _Tapped.place(response, lambda body: map(tapped, body), tapped_async, "iter_bytes")
+    _Tapped.install(response, lambda body: map(tapped, body), tapped_async, "iter_bytes")
 
 
 def beginning(kept: list[bytes]) -> Callable[[bytes], None]:
@@ -106,7 +106,7 @@ def tap_application(call: Invocation, response: Any) -> None:
             async for data in followed:
                 yield data
 
-    _Tapped.place(
+    _Tapped.install(
         response,
         lambda body: body if call.waiting else call.follow(body, chunks=EventStreamEnd()),
         lambda body: body if call.waiting else follow_async(body),
@@ -129,7 +129,7 @@ def tap_times(call: Invocation, response: Any) -> None:
                 call.received = perf_counter()
                 yield data
 
-    _Tapped.place(response, note, note_async, "iter_raw")
+    _Tapped.install(response, note, note_async, "iter_raw")
 
 
 class JsonBody:
@@ -177,8 +177,8 @@ class JsonBody:
         return answer
 
     def _counted(self, which: str) -> int | None:
-        told = text(field(self._headers, f"x-amzn-bedrock-{which}-token-count"), 16)
-        return int(told) if told.isdecimal() else None
+        count = text(field(self._headers, f"x-amzn-bedrock-{which}-token-count"), 16)
+        return int(count) if count.isdecimal() else None
 
 
 def tap_reads(call: Invocation, raw: Any) -> None:
@@ -216,7 +216,7 @@ class _Tapped:
         return getattr, (self._response, self._name)
 
     @classmethod
-    def place(
+    def install(
         cls, response: Any, through: Callable[[Any], Any], through_async: Callable[[Any], Any], *names: str
     ) -> None:
         """Replace methods of a response of the HTTP library, for example `iter_bytes`; for an async response, `aiter_bytes`."""

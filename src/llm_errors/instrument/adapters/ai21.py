@@ -20,7 +20,9 @@ class Ai21(Methods):
     """The adapter of ai21's clients, including those for Azure, Bedrock and Vertex."""
 
     methods = (
-        Method(f"{_CHAT}.chat_completions", "ChatCompletions", "create", Kind.CALL, "chat", results.CHAT, place=1),
+        Method(
+            f"{_CHAT}.chat_completions", "ChatCompletions", "create", Kind.CALL, "chat", results.CHAT, model_position=1
+        ),
         Method(
             f"{_CHAT}.async_chat_completions",
             "AsyncChatCompletions",
@@ -28,7 +30,7 @@ class Ai21(Methods):
             Kind.ASYNC_CALL,
             "chat",
             results.CHAT,
-            place=1,
+            model_position=1,
         ),
     )
     others = (
@@ -49,20 +51,22 @@ class Ai21(Methods):
         else:
             call.judge(result)
 
-    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+    def read_failure(
+        self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any
+    ) -> Evidence | None:
         """Evidence from the SDK's error and from the headers, which it lacks, or from an error that arrived as a chunk."""
         if "ai21.AI21APIError" in names and response is not None:
             found = exceptions.read(exc, self.row.dialect, call.info.provider, call.ambient)
             whole = exceptions.of_response(response, self.row.dialect, call.info.provider)
             return replace(found, retry_after=whole.retry_after)
         if call.info.stream and "pydantic_core.ValidationError" in names:
-            told = _told(exc)
-            if told is not None:
-                return replace(embedded_error(self.row.dialect, told), exceptions=(names,))
-        return super().told(call, exc, names, response)
+            error = _error_object(exc)
+            if error is not None:
+                return replace(embedded_error(self.row.dialect, error), exceptions=(names,))
+        return super().read_failure(call, exc, names, response)
 
 
-def _told(exc: Any) -> Any:
+def _error_object(exc: Any) -> Any:
     """The error object that arrived as a chunk, from the input of the failed validation."""
     given = (field(entry, "input") for entry in items(exc.errors())[:4])
-    return next((told for one in given if is_object(one) and (told := told_error(one)) is not None), None)
+    return next((error for one in given if is_object(one) and (error := told_error(one)) is not None), None)

@@ -48,11 +48,13 @@ class AlephAlpha(Methods):
         """The address of the client: its attribute `host` contains a URL."""
         return field(instance, "host")
 
-    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+    def read_failure(
+        self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any
+    ) -> Evidence | None:
         """Evidence from the arguments of the error."""
         status = number(exc.args[0]) if len(exc.args) == 2 else None
         if status is None or not isinstance(exc.args[1], str) or isinstance(exc, ConnectionError):
             return None
-        told = SimpleNamespace(status_code=status, _content=exc.args[1].encode(), headers=None)
-        found = exceptions.of_response(told, self.row.dialect, call.info.provider)
+        rebuilt = SimpleNamespace(status_code=status, _content=exc.args[1].encode(), headers=None)
+        found = exceptions.of_response(rebuilt, self.row.dialect, call.info.provider)
         return replace(found, exceptions=(names,))

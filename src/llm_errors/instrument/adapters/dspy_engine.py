@@ -70,9 +70,9 @@ class DspyEngine(Methods):
         around = ACTIVE.get()
         if around is not None and around.adapter is self and around.instance is instance:
             return None
-        return self._told(self._by_target[target.module, target.owner, target.attribute], instance, args, kwargs)
+        return self._described(self._by_target[target.module, target.owner, target.attribute], instance, args, kwargs)
 
-    def _told(self, method: Method, instance: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> CallInfo:
+    def _described(self, method: Method, instance: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> CallInfo:
         classes = (c.__name__.removeprefix("Async") for c in type(instance).__mro__)
         dialect, reader = next((_DIALECTS[name] for name in classes if name in _DIALECTS), ("openai", results.CHAT))
         host, port = split_address(text(field(instance, "base_url")))
@@ -95,16 +95,18 @@ class DspyEngine(Methods):
 
     def refused(self, instance: Any, exc: BaseException, given: Sequence[Any] = ()) -> CallInfo | None:
         """Describes a call without a request: dspy could not build it for a stream, or found no provider or key for a model."""
-        return self._told(self.methods[1 if hasattr(instance, "base_url") else 0], instance, given, {})
+        return self._described(self.methods[1 if hasattr(instance, "base_url") else 0], instance, given, {})
 
-    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+    def read_failure(
+        self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any
+    ) -> Evidence | None:
         """Evidence from the body of the response. The engine's exception contains only a part of it."""
         if response is None:
             return None
-        said: Evidence | None = exceptions.of_response(response, call.info.dialect, call.info.provider)
+        found: Evidence | None = exceptions.of_response(response, call.info.dialect, call.info.provider)
         if (number(field(response, "status_code")) or 0) < _FAILED:
-            said = call.info.reader.whole(Received(response)).suspicion
-        return None if said is None else replace(said, exceptions=(names,))
+            found = call.info.reader.whole(Received(response)).suspicion
+        return None if found is None else replace(found, exceptions=(names,))
 
     def returned(self, call: Invocation, result: Any) -> None:
         """The engine returned its own object. What the engine received is judged instead."""

@@ -84,8 +84,8 @@ def _iterations_of_dspy(agent: Any, prediction: Any) -> str:
 
 def _stop_of_autogen(_: Any, item: Any) -> str:
     """The fact for the stop reason in the task result, which the stream yields last; an empty text if no limit stopped it."""
-    said = text(field(item, "stop_reason"), 256)
-    return next((fact for words, fact in _AUTOGEN_STOPS if said.startswith(words)), "")
+    reason = text(field(item, "stop_reason"), 256)
+    return next((fact for words, fact in _AUTOGEN_STOPS if reason.startswith(words)), "")
 
 
 _AUTOGEN_STOPS = (

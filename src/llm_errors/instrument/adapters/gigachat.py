@@ -68,7 +68,9 @@ class GigaChat(Methods):
         """The base URL of the client."""
         return field(_settings(instance), "base_url")
 
-    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+    def read_failure(
+        self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any
+    ) -> Evidence | None:
         """Evidence from the body of a failed response, or from what pydantic refused: arguments, or an error in an answer."""
         if "gigachat.ResponseError" in names:
             return self._of_response(call, exc, names)
@@ -90,10 +92,10 @@ class GigaChat(Methods):
         return exceptions.read(raised, self.row.dialect, call.info.provider, call.ambient)
 
     def _of_response(self, call: Invocation, exc: BaseException, names: tuple[str, ...]) -> Evidence:
-        told = SimpleNamespace(
+        rebuilt = SimpleNamespace(
             status_code=field(exc, "status_code"), _content=field(exc, "content"), headers=field(exc, "headers")
         )
-        found = exceptions.of_response(told, self.row.dialect, call.info.provider)
+        found = exceptions.of_response(rebuilt, self.row.dialect, call.info.provider)
         return replace(found, exceptions=(names,))
 
 

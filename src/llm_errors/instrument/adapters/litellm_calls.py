@@ -114,11 +114,11 @@ class ModelCall:
             return
         call.counted = bool(inner)
         try:
-            said = None if inner else self._unusable(exc, call.info.dialect)
-            if said is None:
+            unusable = None if inner else self._unusable(exc, call.info.dialect)
+            if unusable is None:
                 call.failed(exc)
             else:
-                call.settle(Answer(), said)
+                call.settle(Answer(), unusable)
         finally:
             call.leave()
 
@@ -153,8 +153,8 @@ class ModelCall:
         chain = tuple(causes.names(link) for link in causes.chain(exc))
         if body is None or any(map(causes.is_transport, chain)):
             return None
-        said = judged(self._api.reader, exceptions.loaded_body(self.requests.response), body, dialect).suspicion
-        return None if said is None else replace(said, channel="thrown", exceptions=chain)
+        unusable = judged(self._api.reader, exceptions.loaded_body(self.requests.response), body, dialect).suspicion
+        return None if unusable is None else replace(unusable, channel="thrown", exceptions=chain)
 
 
 def _follows_a_failure(record: Any, kwargs: dict[str, Any]) -> bool:

@@ -28,7 +28,7 @@ class Method(NamedTuple):
     reader: Reader
     streams: bool | None = None
     """Whether the method always (True) or never (False) returns a stream. None: its argument `stream` decides."""
-    place: int | None = None
+    model_position: int | None = None
     """The index of the model among the arguments after the object. None if the model is never positional."""
 
 
@@ -60,7 +60,7 @@ class Methods(Adapter):
         host, port = address_of(self.url(instance, kwargs))
         return self.info(
             operation=method.operation,
-            model=text(self.model(instance, args, kwargs) or _placed(args, method.place), 256),
+            model=text(self.model(instance, args, kwargs) or _positional(args, method.model_position), 256),
             stream=kwargs.get("stream") is True if method.streams is None else method.streams,
             provider=provider_of_host(host, port),
             address=host,
@@ -91,26 +91,28 @@ class Methods(Adapter):
         """The evidence that `read_failure` finds in the exception or in the kept response, marked as raised."""
         kept, call.parsed = call.parsed, NOTHING
         response = kept.response if type(kept) is Received else None
-        found = self.told(call, exc, causes.names(exc), response)
+        found = self.read_failure(call, exc, causes.names(exc), response)
         return None if found is None else replace(found, channel="thrown", provider=call.info.provider)
 
-    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+    def read_failure(
+        self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any
+    ) -> Evidence | None:
         """Evidence from the exception, its class names, and the last response. By default, only from an unreadable body."""
         if response is None or not any(name in names for name in _UNREADABLE):
             return None
         body = exceptions.loaded(response)
         if (number(field(response, "status_code", "status")) or 0) >= _FAILED:
-            told = exceptions.of_response(response, self.row.dialect, call.info.provider)
+            found = exceptions.of_response(response, self.row.dialect, call.info.provider)
         else:
             answer: Answer = call.info.reader.whole(parsed(body or b""))
             if answer.suspicion is None:
                 return None
-            told = answer.suspicion
-        return replace(told, exceptions=(names,))
+            found = answer.suspicion
+        return replace(found, exceptions=(names,))
 
 
-def _placed(args: tuple[Any, ...], place: int | None) -> Any:
-    return args[place] if place is not None and len(args) > place else None
+def _positional(args: tuple[Any, ...], position: int | None) -> Any:
+    return args[position] if position is not None and len(args) > position else None
 
 
 _FAILED = 400

@@ -34,6 +34,6 @@ def judge(call: Invocation, result: Any) -> None:
     """The SDK has created an object. If it looks empty, the body shows whether it was an error."""
     answer = call.info.reader.whole(result)
     if answer.suspicion is not None and type(call.parsed) is Received:
-        said = call.info.reader.whole(call.parsed)
-        answer = said if said.suspicion is not None else answer
+        of_body = call.info.reader.whole(call.parsed)
+        answer = of_body if of_body.suspicion is not None else answer
     call.judge(answer)

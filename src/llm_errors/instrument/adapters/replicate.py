@@ -91,16 +91,18 @@ class Replicate(Methods):
             return None
         return self._info(field(instance, "_client"), field(instance, "model", "version")), answer
 
-    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+    def read_failure(
+        self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any
+    ) -> Evidence | None:
         """Evidence from an error of the API, with its status and problem details, or from the error of a failed prediction."""
         if "replicate.ModelError" in names:
-            said = text(field(field(exc, "prediction"), "error"))
+            message = text(field(field(exc, "prediction"), "error"))
             return replace(
-                suspect("openai", codes=(FAILED_CODE,), finish_reason="failed", message=said), exceptions=(names,)
+                suspect("openai", codes=(FAILED_CODE,), finish_reason="failed", message=message), exceptions=(names,)
             )
         status = number(field(exc, "status"))
         if "replicate.ReplicateError" not in names or status is None:
             return None
         body = json.dumps({name: field(exc, name) for name in ("title", "detail")})
-        told = SimpleNamespace(status_code=status, _content=body.encode(), headers=None)
-        return replace(exceptions.of_response(told, self.row.dialect, call.info.provider), exceptions=(names,))
+        rebuilt = SimpleNamespace(status_code=status, _content=body.encode(), headers=None)
+        return replace(exceptions.of_response(rebuilt, self.row.dialect, call.info.provider), exceptions=(names,))

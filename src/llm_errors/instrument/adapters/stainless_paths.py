@@ -108,8 +108,8 @@ def expected_of(options: Any) -> Expected:
     asked = {**(body if isinstance(body, BODIES) else {}), **(added if isinstance(added, BODIES) else {})}
     prompt, usage = asked.get("prompt"), asked.get("usage")
     prompts = len(prompt) if isinstance(prompt, list) and not all(isinstance(token, int) for token in prompt) else 1
-    told = field(asked.get("stream_options"), "include_usage") is True or field(usage, "include") is True
-    return (number(asked.get("n")) or 1) * prompts, told
+    usage_follows = field(asked.get("stream_options"), "include_usage") is True or field(usage, "include") is True
+    return (number(asked.get("n")) or 1) * prompts, usage_follows
 
 
 _RUNS = ("/runs", "/submit_tool_outputs")

@@ -18,9 +18,9 @@ def unreadable(call: Invocation, exc: BaseException) -> Evidence | None:
     invalid = next((link for link in links if INVALID in causes.names(link)), None)
     if invalid is None:
         return None
-    told = next(filter(None, (told_error(field(each, "input")) for each in invalid.errors())), None)  # type: ignore[attr-defined]
+    error = next(filter(None, (told_error(field(each, "input")) for each in invalid.errors())), None)  # type: ignore[attr-defined]
     dialect = call.info.dialect
-    found = suspect(dialect, "unexpected_body") if told is None else embedded_error(dialect, told)
+    found = suspect(dialect, "unexpected_body") if error is None else embedded_error(dialect, error)
     return replace(found, channel="thrown", provider=call.info.provider, exceptions=(names_of(exc),))
 
 

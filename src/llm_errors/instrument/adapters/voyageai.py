@@ -48,9 +48,9 @@ class VoyageAi(Methods):
     """The adapter of voyageai's clients."""
 
     methods = tuple(
-        Method(module, owner, name, kind, operation, reader, False, place)
+        Method(module, owner, name, kind, operation, reader, False, position)
         for module, owner, kind in _CLIENTS
-        for name, operation, reader, place in _APIS
+        for name, operation, reader, position in _APIS
     )
     others = (
         Target(_REQUESTOR, "APIRequestor", "request", Kind.ATTEMPT),

@@ -77,16 +77,18 @@ class Watsonx(Methods):
         """The URL in the credentials of the client."""
         return text(field(field(field(instance, "_client"), "credentials"), "url"))
 
-    def told(self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any) -> Evidence | None:
+    def read_failure(
+        self, call: Invocation, exc: BaseException, names: tuple[str, ...], response: Any
+    ) -> Evidence | None:
         """Evidence from the text of an error without a response: of a stream before its first event, or of an error event."""
         if "ibm_watsonx_ai.WMLClientError" not in names or field(exc, "response") is not None:
             return None
         failed = _FAILED.match(text(field(exc, "error_msg")))
         if failed is not None:
-            told = SimpleNamespace(status_code=int(failed["status"]), _content=failed["body"].encode(), headers=None)
-            found = exceptions.of_response(told, self.row.dialect, call.info.provider)
+            rebuilt = SimpleNamespace(status_code=int(failed["status"]), _content=failed["body"].encode(), headers=None)
+            found = exceptions.of_response(rebuilt, self.row.dialect, call.info.provider)
             return replace(found, exceptions=(names,))
-        said = parsed(text(field(exc, "reason")))
-        if not call.info.stream or not said:
+        event = parsed(text(field(exc, "reason")))
+        if not call.info.stream or not event:
             return None
-        return replace(embedded_error(self.row.dialect, said), exceptions=(names,))
+        return replace(embedded_error(self.row.dialect, event), exceptions=(names,))
