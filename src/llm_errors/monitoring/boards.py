@@ -34,7 +34,7 @@ class BoardRecording:
 
     @property
     def series(self) -> Series:
-        """Series names and queries for these options."""
+        """The names of the recorded series, and queries over them, for these options."""
         return Series(self.options)
 
     def records(self) -> list[Rule]:

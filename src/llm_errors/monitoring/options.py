@@ -116,7 +116,7 @@ class Options:
 
     @property
     def resource(self) -> str:
-        """The name of the set's resources in Kubernetes, or the prefix of their names if there are several."""
+        """The name of this rule set's resources in Kubernetes."""
         return f"llm-errors-{self.name.lower().replace('_', '-')}".rstrip("-")
 
     @property

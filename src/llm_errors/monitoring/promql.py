@@ -321,7 +321,7 @@ class Series:
 
     @property
     def ranked_by(self) -> dict[str, tuple[str, ...]]:
-        """Kind of thing that dashboards distinguish by colour -> the labels that identify it."""
+        """What dashboards distinguish by colour (service, provider or model) -> the labels that identify it."""
         return {"service": self.scope, "provider": (PROVIDER,), "model": (PROVIDER, MODEL)}
 
     def calls_of_a_day(self, kind: str) -> str:

@@ -56,7 +56,7 @@ WEEKLY: Final = Receiver("weekly-review", False)
 class Route:
     """The receiver, grouping and timing of the alerts that all `matchers` match.
 
-    The first matching route decides. If one of its own `routes` matches too, that one decides instead.
+    The first matching route decides. If one of its own `routes` matches too, this inner route decides.
     """
 
     matchers: tuple[Matcher, ...]

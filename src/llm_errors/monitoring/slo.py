@@ -38,7 +38,7 @@ class Recording:
 
     @property
     def series(self) -> Series:
-        """Series names and queries for these options."""
+        """The names of the recorded series, and queries over them, for these options."""
         return Series(self.options)
 
     def base(self) -> list[Rule]:

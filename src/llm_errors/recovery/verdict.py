@@ -41,7 +41,10 @@ These names count only if no code, no status and no known package decides.
 """
 
 _WRAPPERS: Final = frozenset(("APIConnectionError", "APITimeoutError", "InternalServerError"))
-"""Exceptions that SDKs also raise for any error inside them. They count only without a cause, which may be something else."""
+"""Exceptions that SDKs also raise for any other error inside them.
+
+They count only without a cause, because the cause may have nothing to do with the network.
+"""
 
 
 def provider_name(given: str) -> str:

@@ -37,13 +37,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply.
+    """A reply of the server.
 
-    Give one of `json`, `text`, `sse` (lines), `ndjson` (objects), `eventstream` (AWS frames as type, payload, kind).
+    The body is one of `json`, `text`, `sse` (lines), `ndjson` (objects) and `eventstream` (AWS frames as type, payload, kind).
     `action` is the fault: `close_at_once` (sends nothing), `reset` (a TCP reset), `hang` (sends nothing until
     released), `cut_mid_stream` (sends the body, then closes the connection before the end of the chunked encoding),
     `hang_mid_stream` (sends the body, then nothing until released). `chunked` sends the body without a length and ends
-    it properly. `pause_before` is an index into `sse`: the lines from there on wait until released.
+    it properly. `pause_before` is an index into `sse`: the lines from this index on are not sent until
+    released.
     """
 
     status: int = 200

@@ -88,7 +88,7 @@ def _run(given: list[str]) -> int:
 
 
 def _print_what_the_terminal_lacks() -> None:
-    """Print an escape for a character that the terminal's encoding lacks, such as ASCII or Latin-1, instead of raising."""
+    """If the encoding of the terminal (ASCII, Latin-1) lacks a character, print an escape for it instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

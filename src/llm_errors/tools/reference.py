@@ -31,7 +31,7 @@ METRICS: Final = (
     (semconv.TOKEN_USAGE, "histogram", "{token}", "Tokens of a call; only with `LLM_ERRORS_TOKEN_USAGE=true`.",
      (*_CALL, semconv.SERVER_ADDRESS, semconv.TOKEN_TYPE)),
 )  # fmt: skip
-"""Name, kind, unit, meaning and attributes of every metric."""
+"""A row for every metric: its name, kind, unit, meaning and attributes."""
 
 ATTRIBUTES: Final[Mapping[str, tuple[str, str]]] = {
     semconv.PROVIDER: ("string", "`openai`, `anthropic`, `gcp.gemini`, ...; see [providers](compatibility.md#providers)"),

@@ -65,7 +65,7 @@ class Scope:
 
     @property
     def series(self) -> Series:
-        """Series names and queries for these options."""
+        """The names of the recorded series, and queries over them, for these options."""
         return Series(self.options)
 
     @property

@@ -56,9 +56,11 @@ def _rate(burn: Burn) -> str:
 
 
 def _unless_faster(scope: Scope, burn: Burn) -> str:
-    """PromQL that keeps a page from starting while a page over a shorter window fires, and for its own short window after that.
+    """PromQL that keeps a page from starting while a page over a shorter window fires, and for some time after that.
 
-    Otherwise this page would start after the repair, when the other one has ended.
+    The time is the short window of this page, which still contains the failures of that incident.
+
+    Otherwise this page would start after the repair, when the page over the shorter window has ended.
     """
     faster = [OUTAGE.window, *(b.long for b in BURNS[: BURNS.index(burn)])]
     own = f'{RULE_SET}="{scope.options.name}"' if scope.options.name else ""

@@ -100,7 +100,7 @@ def _context_overflow(scope: Scope) -> Alert:
         "larger context.",
         panel="llm-correctness/Tool protocol and context overflow, share of calls",
         keep="1h",
-        labels=((REASON, "context_overflow"),),  # distinguishes this alert from the one about single events
+        labels=((REASON, "context_overflow"),),  # distinguishes this alert from the alert about single events
     )
 
 

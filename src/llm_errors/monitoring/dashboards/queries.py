@@ -42,7 +42,7 @@ _LONG_STEP_MS: Final = 300_000
 VARIABLES: Final = frozenset(
     ("datasource", "traces", "logs", "service", "service_name", "environment", "provider", "model", "operation")
 )
-"""The variables of every dashboard. The variable for another label with one of these names gets a suffix."""
+"""The variables of every dashboard. If a user's label has one of these names, its variable gets a suffix."""
 
 
 @dataclass(frozen=True)

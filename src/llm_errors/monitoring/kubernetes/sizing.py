@@ -13,7 +13,7 @@ SECONDS_PER_METRIC_EXPORT: Final = 0.0019
 SECONDS_PER_SPAN: Final = 0.000105
 """CPU time of an agent for one span."""
 SECONDS_PER_SAMPLED_SPAN: Final = 0.00008
-"""CPU time of a gateway for one span, which it forwards once and samples once."""
+"""CPU time of a gateway for one span. A span is forwarded once, to the gateway of its trace, and sampled once."""
 SECONDS_PER_DELTA: Final = 0.0017
 """CPU time that the Collector for short-lived processes needs for each process that ends."""
 BYTES_PER_METRIC_EXPORT: Final = 1_600

@@ -1,1 +1,1 @@
-"""The demo: a fault-injecting provider on a loopback port, and one bad Monday morning at a support desk."""
+"""Implements `llm-errors demo`: a provider on a loopback port plays faults to a support desk on a bad Monday morning."""

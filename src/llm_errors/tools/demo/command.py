@@ -1,4 +1,4 @@
-"""`llm-errors demo`: runs a simulated morning at a support desk under `llm-errors run` and shows the report.
+"""Runs `llm-errors demo`: simulates a morning at a support desk under `llm-errors run` and shows the report.
 
 The desk runs in its own process under the real `opentelemetry-instrument`. Nothing leaves the loopback interface. The exit
 code is 0 if the report was shown, 1 if the simulation failed, and 2 if a package is missing.

@@ -1,1 +1,1 @@
-"""`llm-errors doctor`: checks what the instrumentation can observe here, and what would prevent alerts about failures."""
+"""Implements `llm-errors doctor`, which checks what the instrumentation can observe, and what keeps alerts from firing."""

@@ -178,7 +178,10 @@ def _of_traceback(text: str) -> Found:
 
 
 def _of_chain(links: list[tracebacks.Link], kind: str) -> Found:
-    """The names and texts of the whole chain, with the status, code or body of the outermost exception that shows one."""
+    """Read a chain of exceptions: all names and texts, and the facts of the outermost exception whose text shows any.
+
+    Facts are the status, the codes and the body.
+    """
     telling = next((found for link in links if (found := _facts(link.text)).pieces.keys() - {"headers"}), Found())
     pieces = {
         **telling.pieces,

@@ -35,7 +35,7 @@ class Receiver:
     def __init__(self) -> None:
         self.telemetry = Telemetry()
         self._changed = self.lock = threading.Condition()
-        """The lock under which telemetry is added. Whoever reads `telemetry` meanwhile must hold it."""
+        """The lock under which telemetry is added. Hold it to read `telemetry` while exports may arrive."""
         self._busy = 0
         self._server = _Server(("127.0.0.1", 0), self._handler())
         self._port = int(self._server.server_address[1])

@@ -186,7 +186,7 @@ def clip(text: str, width: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage with one decimal, or a dash if there is none because there are no calls."""
+    """A share as a percentage with one decimal. If there were no calls, the share is None, and the text is a dash."""
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
