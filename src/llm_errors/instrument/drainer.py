@@ -1,8 +1,8 @@
 """Chooses the thread that records the end of a dropped stream: the current thread, or one worker thread.
 
-The garbage collector may find a dropped stream while its thread holds a lock of the metrics SDK. Counting in that thread
-could deadlock. Therefore actions during a garbage collection are passed to a worker thread. There is at most one worker,
-and it ends when there is nothing left to do. No code here waits for a lock during a collection.
+The garbage collector may find a dropped stream while the collecting thread holds a lock of the metrics SDK. Counting in that
+thread could deadlock, so actions during a garbage collection are passed to a worker thread. There is at most one worker, and
+it ends when there is nothing left to do. No code in this module waits for a lock during a collection.
 """
 
 import _thread
@@ -78,7 +78,7 @@ def _work() -> None:
     try:
         with _State.working:
             _drain()
-            while _State.collecting:  # the collection may find more
+            while _State.collecting:  # the collection may find more dropped streams
                 sleep(PAUSE)
                 _drain()
     finally:

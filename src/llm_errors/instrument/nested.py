@@ -1,4 +1,4 @@
-"""A framework's call around SDK calls. The SDK calls are reported; the outer call adds only what they cannot see.
+"""A framework's call around SDK calls. The SDK calls are reported; the outer call adds only what no SDK call shows.
 
 While the model code of the framework runs, a `NestedCalls` is in the context, and every SDK call that begins there reports
 its outcome to it. If no SDK call begins, the model is not observed otherwise, and the outer call is reported as a whole.
@@ -137,7 +137,7 @@ class OuterCall:
     def _look(self, response: Any) -> None:
         self._chunks.chunk(response)
         if self._chunks.done and not self._info.stream:
-            # Settle now: after a single answer, the framework ends its span before it asks for the end of the stream.
+            # Settle now: the framework ends its span after this answer, but reads the end of the stream only later.
             self._exhausted()
         elif self._first_chunk is None and not self._chunks.done:
             self._first_chunk = self._received

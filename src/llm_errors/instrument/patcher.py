@@ -1,8 +1,8 @@
 """The patcher installs wrappers in SDK classes and removes them again. No other module patches.
 
-A wrapper is a plain function of the same kind as the original (coroutine function, generator function) and with the same
-name, so that signatures, `inspect`, copy and pickle work as before. It is installed inside the wrappers of other
-instrumentations, whatever the order of installation, so that the call is observed while their span is current.
+A wrapper is a function of the same kind as the original (coroutine function, generator function) and with the same name, so
+that signatures, `inspect`, copy and pickle work as before. It is always installed inside the wrappers of other
+instrumentations, even if they were installed first, so that the call is observed while their span is current.
 """
 
 import functools

@@ -52,7 +52,7 @@ class Target:
     when: Callable[[type], bool] | None = None
     optional: bool = False
     through: str = ""
-    """For a helper that can be closed: the attribute that holds the stream."""
+    """For the close method of a stream helper: the attribute of the helper that holds the stream."""
     lost: str = ""
     """What is not observed if the target is missing, for the warning. By default, a text that depends on the kind."""
     undecorated: bool = False

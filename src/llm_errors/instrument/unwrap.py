@@ -37,7 +37,7 @@ def layers(owner: Any, attribute: str, undecorated: bool = False) -> Iterator[tu
 
 
 def _inside(function: Any, package: str) -> Place | None:
-    """The place in a wrapper that holds the wrapped function. None for the SDK's own function, decorated or not."""
+    """The place inside a wrapper that holds the wrapped function; None if `function` is the SDK's own function."""
     if isinstance(function, _Proxy):
         return function, "__wrapped__"
     if not isinstance(function, FunctionType) or function.__globals__.get("__name__", "").partition(".")[0] == package:

@@ -1,6 +1,7 @@
 """The wrappers, one per kind of function.
 
-A wrapper is a coroutine function or a generator function if the original is one, so `inspect` gives the same result for both.
+The wrapper of a coroutine function is a coroutine function, and that of a generator function a generator function, so that
+`inspect` gives the same result as before.
 """
 
 import sys

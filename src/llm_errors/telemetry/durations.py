@@ -32,7 +32,7 @@ class Durations:
         self._offered: set[int] = set()
 
     def context(self, seconds: float, span: Span | None, context: Context | None) -> Context | None:
-        """The context in which to record a duration: that of the call, or one without a span if the bucket has an exemplar."""
+        """The context in which to record a duration: the call's, or one without a span if the bucket has an exemplar."""
         bucket = bisect_left(BUCKETS, seconds)
         if bucket in self._offered:
             return _NOBODY

@@ -1,8 +1,8 @@
 """Attribute sets of metrics: created once per combination of values, and limited in number.
 
-The OpenTelemetry SDK merges all attribute sets after the first 2,000 of an instrument into one. To keep the class and the
-outcome, this module replaces other values with `other` before that: first the model, then the reason and the address, then
-the provider, the operation and the error type.
+The OpenTelemetry SDK merges all attribute sets after the first 2,000 of an instrument into one, which loses the class and the
+outcome. Before that, this module replaces less important values with `other`: first the model, then the reason and the
+address, then the provider, the operation and the error type.
 """
 
 from collections.abc import Callable

@@ -235,7 +235,7 @@ class _Adopted:
 
 
 def _annotate(span: Any, ending: CallOutcome, attributes: Mapping[str, Value], failure: Classification | None) -> None:
-    """Write on the adopted span. It keeps the last failure; a later success on the same span marks it as recovered."""
+    """Write on the adopted span. The span keeps its last failure; a later success marks that failure as recovered."""
     if failure is None and not ending.retries and not _Adopted.any_failed:
         return
     if not span.is_recording():
@@ -251,7 +251,7 @@ def _annotate(span: Any, ending: CallOutcome, attributes: Mapping[str, Value], f
 
 
 def _is_policy_answer(failure: Classification) -> bool:
-    """Whether the failure is an in-band block or truncation: the span status then stays unset."""
+    """Whether the failure is an in-band block or truncation. The status of the span then stays unset."""
     return failure.channel == semconv.IN_BAND and HANDLING[failure.error_class].view is View.POLICY
 
 

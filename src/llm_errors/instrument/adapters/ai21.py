@@ -1,4 +1,4 @@
-"""ai21: chat completions. Its HTTP client binds the function that retries when the client is created."""
+"""ai21: chat completions. Its HTTP client wraps `_run_request` to retry it when the client is created."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""azure-ai-inference: chat completions and embeddings of Azure's models. Its streams have a `__next__` of their own."""
+"""azure-ai-inference: chat completions and embeddings of Azure's models. Its stream classes define `__next__`."""
 
 import sys
 from typing import Any
@@ -44,7 +44,7 @@ class AzureInference(Methods):
     )
 
     def model(self, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The model of the call, of a given request body, or of the client. Many endpoints have only one model."""
+        """The model that the call, its request body or the client names. It is often unknown: many endpoints have one model."""
         body = args[0] if args else kwargs.get("body")
         return kwargs.get("model") or field(body, "model") or field(instance, "_model")
 

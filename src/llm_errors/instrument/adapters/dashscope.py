@@ -1,7 +1,7 @@
-"""dashscope: a request object sends every HTTP request, and runs every task on a websocket.
+"""dashscope: a request object sends every HTTP request, and another one runs every task on a websocket.
 
-It returns an answer, a failure, or a generator for a stream. This module has more than 120 lines because answers, tasks,
-polled jobs and refusals are observed at four places of the same object.
+Both return an answer, a failure, or a generator for a stream. This module has more than 120 lines because answers, tasks,
+polled jobs and refusals are observed in different functions.
 """
 
 import sys
@@ -114,7 +114,7 @@ class Dashscope(Adapter):
     """The adapter of dashscope."""
 
     def targets(self) -> Iterator[Target]:
-        """The methods of the request object, the functions that send or poll, and those that refuse a call before."""
+        """The methods of the request objects, the functions that send or poll, and the functions that may refuse a call."""
         yield Target(_HTTP, "HttpRequest", "call", lazy_when(_streams))
         yield Target(_HTTP, "HttpRequest", "aio_call", _called_or_polled)
         yield Target(_API, "", "_handle_http_response", poll, optional=True)
@@ -136,7 +136,7 @@ class Dashscope(Adapter):
         return self._info(url, model, bool(field(instance, "stream")), field(instance, "async_request") is True)
 
     def _task(self, instance: Any, url: str) -> CallInfo:
-        """A task on a websocket of its own."""
+        """Describes a task, which has a websocket of its own."""
         data = field(instance, "data")
         path = "/".join(text(field(data, name), 64) for name in ("task_group", "task", "function"))
         info = self._info(_SERVICES + path, text(field(data, "model"), 256), bool(field(instance, "stream")))

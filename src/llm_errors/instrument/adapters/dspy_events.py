@@ -70,7 +70,7 @@ class Events:
 
 
 def _read(call: Invocation, event: Any) -> None:
-    """A call that the application did not make as a stream keeps the state where its body would be."""
+    """Read an event into the state of its call. If the application requested no stream, `call.parsed` holds the state."""
     state = call.chunks if type(call.chunks) is Arrived else call.parsed
     if type(state) is not Arrived:
         state = call.parsed = call.info.reader.chunks()

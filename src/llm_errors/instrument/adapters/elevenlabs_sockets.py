@@ -63,7 +63,7 @@ def _open(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def _ended(edge: Edge, args: tuple[Any, ...], exc: BaseException | None) -> None:
-    """The conversation has ended: it never connected, its first message could not be sent, or the application has closed it."""
+    """The conversation has ended: it never connected, its first message was not sent, or the application has closed it."""
     found, session = (vars(args[0]).pop(name, None) for name in (_OPENING, SESSION))
     if found is not None and exc is not None:
         refused(edge.late, found[0], found[1], exc)
@@ -106,7 +106,7 @@ def _runs_async(edge: Edge, original: Function) -> Function:
 
 
 def _connected(edge: Edge, original: Function) -> Function:
-    """The wrapper of the method that makes the first message of a conversation."""
+    """The wrapper of the method that creates the first message of a conversation. At this time the conversation is connected."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         quietly("begin", None, _attach, edge, args)

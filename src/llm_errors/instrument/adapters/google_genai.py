@@ -1,6 +1,6 @@
 """google-genai: one client class sends every request of the Gemini Developer API and Vertex AI, and returns JSON text.
 
-This adapter reads that text: a whole answer once, and only those chunks of a stream that may contain an important field.
+This adapter parses the text of a whole answer. Of a stream, it parses only the chunks that may contain an important field.
 """
 
 from collections.abc import Iterator, Sequence

@@ -24,7 +24,7 @@ TASKS: dict[str, tuple[str, Reader]] = {
     "feature-extraction": ("embeddings", _MEDIA),
     "automatic-speech-recognition": ("transcription", _MEDIA),
 }
-"""Task -> operation and reader. Any other task is an operation of the same name; its results have various shapes."""
+"""Task -> operation and reader. The operation of any other task has the task's name; the shape of its result varies."""
 
 
 _REFUSE = (
@@ -57,7 +57,7 @@ class HuggingFace(Adapter):
     """The adapter of huggingface_hub's inference clients."""
 
     def targets(self) -> Iterator[Target]:
-        """The method that sends every request, and the functions and methods that check arguments before."""
+        """The method that sends every request, and the functions and methods that check its arguments first."""
         for module, client, sends, refuses in _CLIENTS:
             yield Target(module, client, "_inner_post", sends)
             yield Target(module, "", "get_provider_helper", refusal, optional=True)

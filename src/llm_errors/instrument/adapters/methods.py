@@ -88,7 +88,7 @@ class Methods(Adapter):
         return exceptions.of_response(result, self.row.dialect, call.info.provider) if failed else None
 
     def failure(self, call: Invocation, exc: BaseException) -> Evidence | None:
-        """The evidence that `read_failure` finds in the exception or in the kept response, marked as raised."""
+        """The evidence that `read_failure` finds, marked as raised. None to use `extract.exceptions`."""
         kept, call.parsed = call.parsed, NOTHING
         response = kept.response if type(kept) is Received else None
         found = self.read_failure(call, exc, causes.names(exc), response)
@@ -120,6 +120,6 @@ _FAILED = 400
 
 
 def both(module: str, owner: str, name: str, operation: str, reader: Reader, **more: Any) -> Iterator[Method]:
-    """A method of a client class and of its async twin, which is in the same module and has the prefix `Async`."""
+    """The rows for a method of a client class and of its async twin: a class in the same module with the prefix `Async`."""
     yield Method(module, owner, name, Kind.CALL, operation, reader, **more)
     yield Method(module, f"Async{owner}", name, Kind.ASYNC_CALL, operation, reader, **more)

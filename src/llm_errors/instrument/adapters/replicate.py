@@ -31,7 +31,7 @@ class Replicate(Methods):
     """The adapter of replicate's client."""
 
     def targets(self) -> Iterator[Target]:
-        """The methods that create predictions, and those that poll them."""
+        """The methods that create predictions, and the methods that poll them."""
         client = "replicate.client"
         yield Target(client, "Client", "run", Kind.CALL)
         yield Target(client, "Client", "async_run", Kind.ASYNC_CALL)

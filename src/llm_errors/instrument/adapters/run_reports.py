@@ -35,7 +35,7 @@ class Watched(Target):
 
     The arguments are the object of the method, and what the method returned or yielded."""
     elsewhere: tuple[str, ...] = ()
-    """For a constructor: modules that create the exception again, for a run that was counted before."""
+    """If the function is a constructor: the modules that create the exception once more for a run that was counted already."""
 
 
 def begin(edge: Edge, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
@@ -77,7 +77,7 @@ def _limit(edge: Edge, run: Run, failure: BaseException | str) -> None:
 
 
 def looked(edge: Edge, run: Run, args: tuple[Any, ...], result: Any) -> None:
-    """Report a limit that appears in what a function returned or yielded."""
+    """Report a limit, if a function has returned or yielded a result that shows one."""
     target = edge.target
     fact = (
         target.in_band(args[0] if args else None, result)

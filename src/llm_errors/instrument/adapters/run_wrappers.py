@@ -1,7 +1,7 @@
 """Wrappers for functions of a framework that run model calls, or that detect a limit or an unusable answer.
 
-`run_reports` decides what is reported. This module has more than 120 lines because a coroutine function, a generator function
-and an async generator function each need a wrapper of the same kind.
+`run_reports` decides what is reported. This module has more than 120 lines because plain functions, coroutine functions,
+generator functions and async generator functions each need a wrapper of their kind.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Wrappers for the methods of a connection, for SDKs with a model that answers on a websocket.
 
-The wrapper of the connecting method attaches a `Session` to the connection. The other wrappers pass it what they observe.
+The wrapper of the connecting method attaches a `Session` to the connection. The other wrappers report to this session.
 The session is garbage-collected with the connection, which ends its calls. This module has more than 120 lines because every
 wrapper has a twin for coroutine functions.
 """

@@ -15,7 +15,7 @@ from llm_errors.safety import quietly, report_internal_error
 
 
 def listener(call: Invocation, original: Any, wanted: Any) -> Callable[[Any], Any]:
-    """The `post_parser` hook. The SDK calls it with every answer or stream that it parses; it returns the same result.
+    """Returns the `post_parser` hook. The SDK calls the hook with every answer or stream that it parses.
 
     A middleware may parse several answers while the SDK's method runs. The last one counts when the method returns.
     """
