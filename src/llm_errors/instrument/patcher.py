@@ -69,13 +69,13 @@ class Patcher:
         `adapters` loads the adapters of one package. All their targets are modules of the package.
         """
         for package in packages:
-            # wrapt's finder must be in place before the import begins, and behind the finder that notices the import.
+            # wrapt's finder must be installed before the import begins, and must come after the finder of `ExpectedImports`.
             _hook(package)
         self._imports = ExpectedImports(packages, lambda package: [*map(self.install, adapters(package))])
 
     def install(self, adapter: Adapter) -> None:
         """Patch the targets of the adapter once, now or when their modules are imported."""
-        if adapter in self._installed:  # the import of another package of its SDK has begun before
+        if adapter in self._installed:  # the import of another package of the same SDK began earlier
             return
         self._installed.add(adapter)
         finalizers.watch()

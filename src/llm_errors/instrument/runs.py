@@ -71,7 +71,7 @@ class Run:
         self.limited = False
         """Whether a limit of this run was counted."""
         self._failed = False
-        self._recovered: Any = None  # the span that says that a failure is handled
+        self._recovered: Any = None  # the span on which a failure is marked as recovered
 
     @property
     def parent(self) -> "Run | None":

@@ -178,7 +178,7 @@ class Session:
         self._asked.clear()
         self._running.clear()
         for call in failed:
-            call.waiting = True  # the call ends now, not with its last part
+            call.waiting = True  # the duration of the call ends now, not when its last part arrived
             call.failed(exc)
         if failed:
             self._reported = True

@@ -41,7 +41,7 @@ class Edge:
             instance, args = self.bound(given)
             outer = ACTIVE.get()
             if outer is not None and outer.adapter is self.adapter and outer.asks(instance, args, kwargs):
-                return None  # the same call in an inner class: it is counted once
+                return None  # a subclass has passed on the same call, which is counted once
             info = self.adapter.describe(self.target, instance, args, kwargs)
             around = NESTED.get()
             if around is not None and info is not None:

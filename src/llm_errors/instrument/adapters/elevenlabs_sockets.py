@@ -106,7 +106,7 @@ def _runs_async(edge: Edge, original: Function) -> Function:
 
 
 def _connected(edge: Edge, original: Function) -> Function:
-    """The wrapper of the method that creates the first message of a conversation. At this time the conversation is connected."""
+    """The wrapper of the method that creates the first message of a conversation, which is connected at this time."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         quietly("begin", None, _attach, edge, args)

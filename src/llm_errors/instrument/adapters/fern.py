@@ -90,7 +90,7 @@ class Fern(Adapter):
         if not call.info.stream:
             call.judge(result.data if hasattr(result, "_response") else result)
             return
-        response = result._response  # older versions have no public name for it
+        response = result._response  # in older versions of these SDKs, the response has no public name
         headers = field(response, "headers")
         kind = text(field(headers, "content-type"), 128)
         chunks = None

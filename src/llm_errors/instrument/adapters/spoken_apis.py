@@ -87,7 +87,7 @@ _HUME_SPEECH = _speaks(
 _SARVAM_SPEECH = _speaks(
     asks=frozenset(("text",)),
     steps={"audio": PART, "event": END, "error": ERROR},
-    endless=True,  # the server sends the event only on request
+    endless=True,  # the server sends `event` only on request
 )
 _SARVAM_CLONE = _speaks(asks=frozenset(("text",)), steps={"audio": PART, "event": END, "error": ERROR})
 _SARVAM_TRANSCRIPT = _speaks(steps={"data": END, "error": ERROR}, silent=True)

@@ -101,7 +101,7 @@ class Stainless(Adapter):
         if isinstance(body, BODIES):
             model, background = body.get(self._model) or body.get("model"), body.get("background") is True
         extra = options.extra_json
-        if extra:  # the SDK sends both, and the extra values override
+        if extra:  # the SDK merges both; the extra values take precedence
             model, background = extra.get(self._model, model), extra.get("background", background) is True
         model = model if isinstance(model, str) else None
         stream = expected_of(options) if kwargs.get("stream") else None
