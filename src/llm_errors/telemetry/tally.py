@@ -40,7 +40,8 @@ class Count:
         """The sum so far. An exemplar is reported once."""
         total = next(self.steps) - next(self._looks)
         exemplar, self.exemplar = self.exemplar, None
-        span = INVALID_SPAN if exemplar is None else NonRecordingSpan(exemplar)  # the current span must not become the exemplar
+        # Without an exemplar, the current span must not become one.
+        span = INVALID_SPAN if exemplar is None else NonRecordingSpan(exemplar)
         return Observation(total, self._attributes, trace.set_span_in_context(span, Context()))
 
 
