@@ -22,8 +22,10 @@ class SecondRetryLayerWarning(UserWarning):
 
 
 def sdk_retries(client: Any) -> int:
-    """How many retries a client makes by itself. It is 0 for clients other than those of OpenAI and similar SDKs,
-    google-genai and botocore, because their setting is not known."""
+    """How many retries a client makes by itself.
+
+    This is known for clients of OpenAI and similar SDKs, of google-genai and of botocore. For other clients it is 0.
+    """
     own = number(field(client, "max_retries"))
     if own is not None:
         return max(own, 0)

@@ -13,16 +13,16 @@ from llm_errors.monitoring.kubernetes.workloads import Resource
 from llm_errors.monitoring.options import INTERVAL_SECONDS, Options
 
 OLDEST_CHART: Final = "75.3.6"
-"""The first version of kube-prometheus-stack that uses all of these values. Earlier versions ignore some silently."""
+"""The first version of kube-prometheus-stack that uses all of `values`. Earlier versions silently ignore some of them."""
 LONGEST_OUTAGE: Final = "6h"
-"""How old samples may be that Prometheus accepts. They may have waited in the queue of a Collector."""
+"""How old a sample may be when Prometheus receives it. Samples may have waited in the queue of a Collector."""
 _SET_BY_PROMETHEUS: Final = ("job", "cluster", "namespace")
 _OF_THE_TARGET: Final = ("namespace", "pod", "service", "container", "endpoint")
 """Labels that the Prometheus operator sets on each target. Prometheus adds them to every series that lacks them."""
 
 
 def collectors() -> Resource:
-    """A ServiceMonitor for the internal metrics of the Collectors of all tiers. They have the same `job`."""
+    """A ServiceMonitor for the internal metrics of the Collectors of all tiers. All of their series have the same `job`."""
     kinds = [tier.component for tier in (tiers.AGENT, tiers.GATEWAY, tiers.SHORT_LIVED)]
     selector = {
         "matchLabels": dict(tiers.OURS),

@@ -97,7 +97,7 @@ class Application:
         self._running.kill()
 
     def _stopped(self) -> None:
-        """Stop this process too after Ctrl-Z has stopped the child. When it continues, it continues the child."""
+        """Stop this process too after Ctrl-Z has stopped the child. When this process continues, it continues the child too."""
         self._terminal.take_back()
         os.kill(os.getpid(), signal.SIGSTOP)
         self._terminal.lend(self.pid)
