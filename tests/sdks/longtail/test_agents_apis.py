@@ -12,7 +12,7 @@ each_way = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "
 HELLO = [{"role": "user", "content": "hi"}]
 SAID = {"message_type": "assistant_message", "id": "m", "date": "2026-01-01T00:00:00Z", "content": "hi"}
 USED = {"message_type": "usage_statistics", "prompt_tokens": 3, "completion_tokens": 2}
-IDS = map("run-{}".format, itertools.count())
+IDS = map("letta-run-{}".format, itertools.count())
 
 
 def letta(url, asynchronous, retries=0):

@@ -208,7 +208,7 @@ def test_a_call_without_a_key_has_its_model(observed, keyless):
     assert labels["gen_ai.request.model"] == "wanx"
 
 
-TASKS = map("task-{}".format, itertools.count())
+TASKS = map("dashscope-task-{}".format, itertools.count())
 """What was said of a task once is not said again in the same process."""
 
 

@@ -7,7 +7,7 @@ import pytest
 from llm_errors.testing.provider import Reply
 
 each_way = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-IDS = map("run-{}".format, itertools.count())
+IDS = map("parallel-run-{}".format, itertools.count())
 """What was said of a run once is not said again in the same process."""
 
 

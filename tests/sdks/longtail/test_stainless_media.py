@@ -171,7 +171,7 @@ def dub(client):
     )
 
 
-IDS = map("task-{}".format, itertools.count())
+IDS = map("runway-task-{}".format, itertools.count())
 """What was said of a task once is not said again in the same process."""
 
 
