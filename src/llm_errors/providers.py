@@ -14,7 +14,9 @@ DEFAULT_BACKOFF: Final = 30.0
 
 @dataclass(frozen=True)
 class Client:
-    """A client class to patch: the topmost concrete class. Rows name the synchronous class; its async twin is `Async` + name.
+    """A client class to patch: the base of all classes that applications create, which are patched with it.
+
+    Rows name the synchronous class; its async twin is `Async` + name.
 
     `provider` is set if the class always talks to one provider; otherwise the host decides.
     """
@@ -23,7 +25,7 @@ class Client:
     name: str
     provider: str = ""
     methods: tuple[str, ...] = ()
-    """The methods of a resource class that are model calls. The name of the async twin of each method ends in `_async`."""
+    """The methods of a resource class that are model calls. The async twin of a method is `NAME_async` in the same class."""
 
     @property
     def pair(self) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -32,12 +34,12 @@ class Client:
 
 
 _GENERATED: Final = ("", "_v1", "_v1beta1")
-"""Suffixes of a Google package. The package name with each suffix is a package of generated clients."""
+"""What follows the name of a Google package in the names of its packages with generated clients."""
 
 
 @dataclass(frozen=True)
 class Sdk:
-    """An SDK, or one generation of an SDK that needs a separate row.
+    """An SDK, or a part of it that needs another adapter, such as one generation or its websockets.
 
     `name` is the name in `LLM_ERRORS_DISABLED_SDKS`, `distribution` the name on PyPI, and `versions` the tested range, as a
     version specifier. `package` is the module that contains the clients, `dialect` the wire dialect of answers and errors,
@@ -66,7 +68,7 @@ class Sdk:
 
     @property
     def begins_with(self) -> tuple[str, ...]:
-        """The packages of which one is imported first when an application imports the SDK.
+        """The import of the SDK begins with the import of one of these packages.
 
         `google.cloud` is not used for this: many distributions share it, and some of them put it in `sys.modules` at every
         start of Python.
@@ -383,7 +385,7 @@ def dialect_of_package(root: str) -> str:
 
 @lru_cache(maxsize=256)
 def provider_of_host(host: str | None, port: int | None) -> str:
-    """The name of the provider at a host; empty for an unknown host."""
+    """The name of the provider at a host. The port decides for an unknown host; empty if it is unknown too."""
     name = (host or "").lower().rstrip(".")
     for row in PROVIDERS:
         if any(_ends(name, suffix) for suffix in row.hosts) and name.startswith(row.host_begins):

@@ -18,7 +18,8 @@ _ENVELOPES = ("error", "Error", "external_model_error", "fault")
 NO_CODES = frozenset(("None", "null"))
 """Texts that LiteLLM prints for empty fields. They are not codes."""
 _OUTER_TYPES = frozenset(("error", "message"))
-"""Values of `type` in a whole body that are ignored: Anthropic sends `error` with every error, `message` with every answer."""
+"""Values of `type` in the object around an error that are no codes: Anthropic sends `error` with every error, and `message`
+with every answer."""
 _ONE_WORD = re.compile(r"[\w.:/-]+")
 
 
@@ -42,7 +43,9 @@ NOTHING = ErrorBody()
 
 
 def read(body: Any, status: int | None = None, depth: int = 0) -> ErrorBody:
-    """Read an error body of any shape: object, list of one, `{"error": ...}`, plain string, page, nothing.
+    """Read an error body: an object, a list (its first object), or `{"error": ...}` with an object or a text.
+
+    A plain text, a page and no body give `NOTHING`.
 
     `status` is the status of the response, if known. The error of a provider inside the error of a gateway is read too;
     `depth` counts the errors around the one that is read.
@@ -63,7 +66,11 @@ def _first(entries: Any) -> Any:
 
 
 def _opened(body: Any) -> tuple[Any, Any]:
-    """The innermost error object, and the object around it. An envelope is opened only if it has no message of its own."""
+    """The error object in the body, and the object around it.
+
+    `error` and `detail` are always opened. `errors`, and an error inside the error, are opened only if the object around them
+    has no message.
+    """
     error = _named(body)
     if error is None and is_object(detail := field(body, "detail")):
         error = detail
@@ -100,7 +107,10 @@ def _read_object(error: Any, outer: Any, said: str, status: int | None, depth: i
 
 
 def _error_types(error: Any, outer: Any) -> list[Any]:
-    """The field `error_type`, in which OpenRouter and other servers name an error. The name is more specific than a number."""
+    """The field `error_type`, in which OpenRouter and other servers name an error.
+
+    The name precedes the other codes, because it is more specific than, for example, a number in `code`.
+    """
     return [field(field(error, "metadata"), "error_type"), field(error, "error_type"), field(outer, "error_type")]
 
 
@@ -126,8 +136,9 @@ def _codes(error: Any, outer: Any, details: list[Any]) -> list[Any]:
 def _dialect(error: Any, outer: Any, depth: int) -> str:
     """The dialect that the shape of an error shows, or an empty text.
 
-    Only Google writes a number as the code and a name of `google.rpc.Code` as the status. Inside the error of a gateway,
-    Anthropic's envelope has the type `error`, and any other envelope is of the openai dialect.
+    Only Google writes a number as the code and a name of `google.rpc.Code` as the status. An error inside the
+    error of a gateway is Anthropic's if the object around it has the type `error`, and of the openai dialect if that object has
+    the field `error` only.
     """
     if number(field(error, "code")) is not None and text(field(error, "status"), 32) in error_shapes.RPC_CODES:
         return "google"

@@ -16,7 +16,7 @@ CLOSES = range(1000, 5000)
 ABNORMAL = 1006
 """The code for a connection that ended without a close frame."""
 NORMAL = frozenset((1000, 1001, 1005))
-"""Codes of a connection that was not closed because of an error."""
+"""Codes of closes that are no errors."""
 _CLASS = "websockets.ConnectionClosed"
 _OF_GENAI = "google.genai.APIError"
 _OF_ELEVENLABS = "elevenlabs.ApiError"
@@ -33,7 +33,7 @@ class Close(NamedTuple):
 
     @property
     def is_normal(self) -> bool:
-        """Whether the connection was not closed because of an error."""
+        """Whether the close is no error."""
         return self.code in NORMAL
 
     def read(self) -> bodies.ErrorBody:
@@ -76,7 +76,11 @@ def close_of(exc: BaseException | None) -> Close | None:
 
 
 def _reason(body: Any) -> str:
-    """The reason in elevenlabs' error, which is a text, or the server's last message with a code in the field `error`."""
+    """The reason in the body of elevenlabs' error.
+
+    The body is the reason itself, as a text, or the server's last message, whose field `error` is the code. The reason is then
+    returned as JSON.
+    """
     if not isinstance(body, dict):
         return text(body)
     return json.dumps({"code": text(body.get("error"), 64), "message": text(body.get("message"))})

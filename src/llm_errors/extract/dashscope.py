@@ -18,7 +18,7 @@ DIALECT = "openai"
 _HTTP = range(100, 600)
 """HTTP statuses. The SDK uses other numbers for a failed connection, or for a failed task on a websocket."""
 _UNKNOWN = "Unknown"
-"""The code of a failure that the SDK has not understood, such as a close."""
+"""The code of a failure that the SDK does not recognise, for example when the server closes the websocket."""
 _UNFINISHED = "null"
 _TASK_FAILED = frozenset(("FAILED", "UNKNOWN"))
 
@@ -213,4 +213,4 @@ TASKS: Mapping[str, Reader] = {
     "speech": DashscopeReader(AUDIO),
     "transcription": DashscopeReader(_TranscriptReader()),
 }
-"""Operation of a task on a websocket -> its reader, for operations that have another reader than over HTTP."""
+"""Operation of a task on a websocket -> its reader. An operation that is not listed is read as over HTTP."""

@@ -1,4 +1,5 @@
-"""Reads what exceptions of agent frameworks tell beyond their class: their text, or a message that they contain.
+"""Reads what exceptions of agent frameworks tell beyond their class: their text, or the
+result message in an exception of claude-agent-sdk.
 
 The text is never exported, because it may repeat what a user or a model wrote.
 """
@@ -16,8 +17,8 @@ SAID: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "UsageLimitExceeded": (("request_limit", "call_limit"), ("tool_calls_limit", "other_limit")),
     "WorkflowRuntimeError": (("Max iterations of ", "turn_limit"),),
 }
-"""Exception class -> phrases in its text, each with the fact that it means. Frameworks use each of these classes for several
-limits or several kinds of unusable answers.
+"""Exception class -> phrases in its text, each with the fact (`Evidence.facts`) that the phrase shows. Frameworks use each of
+these classes for several limits or several kinds of unusable answers.
 """
 
 

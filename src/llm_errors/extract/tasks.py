@@ -21,7 +21,7 @@ class TaskReader:
     """Reads a task. If it has not finished, it is healthy."""
 
     def whole(self, result: Any) -> Answer:
-        """Read the status of a task. In the result of a task, the task itself is the field `run`."""
+        """Read the status of a task. `result` is the task, or the task result of Parallel, whose field `run` is the task."""
         task = field(result, "run") or result
         task_id = text(field(task, "id", "run_id"), 256) if is_object(task) else ""
         if not task_id:
@@ -35,7 +35,7 @@ class TaskReader:
         return Answer(id=task_id, finish_reasons=(status,) if known in _SUCCEEDED else ())
 
     def chunks(self) -> EventCount:
-        """Return a state, although these APIs do not stream."""
+        """A state that counts events. Every reader has one, although these APIs do not stream."""
         return EventCount("openai")
 
 

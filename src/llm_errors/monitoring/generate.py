@@ -48,7 +48,8 @@ def without_sdk(options: Options) -> dict[str, str]:
         ),
         PIPELINE: (
             rules.pipeline_file(options),
-            "The last group of llm-errors.rules.yml alone, for a Prometheus that watches Collectors only. Load one of the two.",
+            "The last group of llm-errors.rules.yml alone, for a Prometheus that watches Collectors only.",
+            "Load this file or llm-errors.rules.yml, not both.",
         ),
         "alertmanager.yml": (
             alertmanager.configuration(options),
@@ -57,8 +58,8 @@ def without_sdk(options: Options) -> dict[str, str]:
         ),
         "alertmanager-merge.yml": (
             alertmanager.to_merge(options),
-            "Append each list to the list of the same name in your alertmanager.yml, the route before any route that",
-            "matches everything, and replace the receivers there.",
+            "Add the entries of each list to the list of the same name in your alertmanager.yml. Put the route before any",
+            "route that matches everything. Then replace the receivers.",
         ),
         "alertmanagerconfig.yml": (
             alertmanager.resource(options),
@@ -90,7 +91,7 @@ def with_sdk(options: Options) -> dict[str, str]:
     built = build(options)
     boards = {board["uid"]: text(board) for board in built.values()}
     files = {f"grafana/{uid}.json": text(board) for uid, board in built.items()}
-    files.update(kubernetes.files(options, boards))  # the files of `without_sdk`, with the dashboards
+    files.update(kubernetes.files(options, boards))  # as in `without_sdk`, now with the dashboards
     managed = grafana_alerting.managed(options, panels(built))
     note = f"Needs Grafana {grafana_alerting.MINIMUM_VERSION} or newer, and the recording rules in Prometheus."
     files["provisioning/alerting/grafana-alerting.yml"] = yaml_text.dump(managed, header(options, note))

@@ -23,7 +23,8 @@ def managed(options: Options, panels: Mapping[str, tuple[str, int]]) -> dict[str
         {
             "orgId": 1,
             "name": group.name,
-            "folder": " ".join(filter(None, ("LLM errors", options.name))),  # titles must be unique in a folder
+            # Two sets of files have the same titles of rules, which must be unique in a folder.
+            "folder": " ".join(filter(None, ("LLM errors", options.name))),
             "interval": "5m" if group.interval == "5m" else "1m",
             "rules": [_rule(alert, options, panels[alert.panel]) for alert in group.alerts],
         }

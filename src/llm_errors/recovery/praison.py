@@ -1,13 +1,13 @@
-"""Replaces `praisonaiagents.llm.error_classifier.classify_llm_error` by a function that gives the advice of llm-errors.
+"""A replacement for `praisonaiagents.llm.error_classifier.classify_llm_error`, with the advice of llm-errors.
 
-Parameters and fields are the same, and praisonaiagents is not imported. The advice differs from the documented behaviour of
-praisonaiagents in these points:
+The application imports this function instead; nothing is patched. Parameters and fields are the same, and praisonaiagents is
+not imported. The advice differs from the documented behaviour of praisonaiagents in these points:
 
 - unknown errors are not retried, because the effect of a second attempt is unknown;
-- the jitter never makes a wait longer than the cap;
-- a Retry-After of 0 means an immediate retry, milliseconds are read as such, and no base delay is added to the wait that the
-  provider asks for;
-- the text of a message counts only for a 400 without a body, so "500 tokens" in a message is not a server error;
+- the jitter never makes a wait longer than the cap of 300 seconds;
+- a Retry-After of 0 means an immediate retry, `retry-after-ms` is read as milliseconds, and no base delay is added to the wait
+  that the provider asks for;
+- no status is guessed from a number in the message: "500 tokens" is not a server error;
 - an exhausted quota (429 `insufficient_quota`) is `permanent` instead of `rate_limit`;
 - blocked content is `permanent` instead of `model_error`;
 - some network errors (DNS, a connection that drops during an answer) are `overloaded` instead of `permanent`;

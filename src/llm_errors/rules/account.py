@@ -1,9 +1,11 @@
-"""Rules for messages about an account that cannot pay, in nine languages. Every dialect uses these rules.
+"""Rules for messages about an account that cannot pay, in eight languages. Every dialect uses these rules.
 
 Few providers have an error code for this case. Some answer 401, 403 or 429 with a code that only repeats the status.
-A phrase must state that the account is empty: messages about rate limits advise the reader to pay more, and must not match.
+A phrase must occur only in messages about accounts that cannot pay: messages about rate limits advise the reader to pay more, and
+must not match.
 
-The English rules, and the Chinese ones of Zhipu (error 1113), new-api, one-api and DeepSeek, were seen in messages of these providers.
+The English phrases were seen in messages of the providers that are named above each rule, and so were the Chinese ones (Zhipu,
+new-api, one-api and DeepSeek).
 The Japanese, Korean, German, French, Spanish and Portuguese phrases were found in applications that answer 402. No provider's
 documentation was checked for them.
 """
@@ -69,7 +71,8 @@ _SENTENCES: Final = (
     _billing("zh.arrears", "欠费", "逾期未支付"),
     # Chinese. Seen in DeepSeek 402 and Zhipu 429 (1113: 余额不足或无可用资源包).
     _billing("zh.balance", "余额不足", "余额已用尽", "餘額不足", "请充值", "無可用資源包", "无可用资源包"),
-    # Chinese. Seen in new-api and one-api 401/403: quota of the user, of the token, or reserved before the call.
+    # Chinese. Seen in new-api and one-api 401/403: the quota of the user or of the token is used up, or too small for what is
+    # reserved before the call.
     _spent("quota.zh", "insufficient_quota",
           "额度不足", "额度已用尽", "额度已用完", "额度用尽", "预扣费额度失败", "配额不足", "免费额度已", "額度不足"),
     # new-api 403 in English: "user quota is not enough", "quota [..] preConsumedQuota [..] is not enough".

@@ -24,7 +24,7 @@ FailureHook = Callable[[Span | None, Classification, CallInfo], object]
 
 
 class Recorder:
-    """Implements the patcher's `CallRecorder`."""
+    """Implements `call.CallRecorder`, through which `instrument` reports calls."""
 
     def __init__(
         self,
@@ -44,7 +44,10 @@ class Recorder:
         self._redaction = redact_credentials if settings.capture_message == FULL else redact
 
     def prepare(self) -> None:
-        """Import the modules that the first failure needs, while the application imports an SDK, which takes longer anyway."""
+        """Import the modules that the first failure needs.
+
+        This runs when the application imports an SDK, because the import of an SDK takes longer than this one.
+        """
         prepare()
 
     def retried(self, info: CallInfo, evidence: Evidence) -> None:

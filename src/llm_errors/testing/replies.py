@@ -23,7 +23,10 @@ def openai_answer(content: str | None, finish: str = "stop", **message: Any) -> 
 
 
 def openai_stream(words: Iterable[str], finish: str | None = "stop", **how: Any) -> Reply:
-    """A streamed answer of OpenAI. Keywords are fields of the `Reply`, such as `action`. Without `finish` it has no end."""
+    """A streamed answer of OpenAI. Keywords are fields of the `Reply`, such as `action`.
+
+    With `finish=None` the stream stops without an end.
+    """
     deltas = [_choice("delta", {"content": word}, None) for word in words]
     if finish is not None:
         deltas.append(_choice("delta", {}, finish))

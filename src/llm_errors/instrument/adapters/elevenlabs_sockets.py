@@ -1,6 +1,6 @@
 """elevenlabs' websockets: transcripts, and conversations that the SDK runs in a thread or a task.
 
-Speech over a websocket is a generator of the SDK, which `fern_apis` lists.
+Speech over a websocket is not observed here: it is a generator function of the SDK, and `fern_apis` lists it.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _ended(edge: Edge, args: tuple[Any, ...], exc: BaseException | None) -> None
         refused(edge.late, found[0], found[1], exc)
     if session is not None:
         if exc is not None:
-            edge.adapter.lost(session, exc)  # type: ignore[attr-defined]  # the adapter is the one above
+            edge.adapter.lost(session, exc)  # type: ignore[attr-defined]  # `Spoken` defines it
         session.end()
 
 

@@ -26,7 +26,10 @@ _STACK = "google.genai._gaos"
 
 
 class GoogleInteractions(Adapter):
-    """The adapter of `client.interactions.create`. Get, delete and cancel are not model calls."""
+    """The adapter of `client.interactions.create`. No other method is a model call.
+
+    `get` is patched to find background interactions that have failed.
+    """
 
     def targets(self) -> Iterator[Target]:
         """The methods of the public resource class, the function that is called between two attempts, and close methods."""
@@ -81,7 +84,10 @@ class GoogleInteractions(Adapter):
         follow(call, result)
 
     def returned(self, call: Invocation, result: Any) -> None:
-        """Judge an interaction, follow a stream, or judge a raw response: now if its body is loaded, else when it is parsed."""
+        """Judge an interaction, or follow a stream.
+
+        A raw response is judged now if its body is loaded; otherwise when the application parses it.
+        """
         if not hasattr(result, "_parser"):
             _read(call, result)
         elif (body := exceptions.loaded(result.http_response)) is not None:

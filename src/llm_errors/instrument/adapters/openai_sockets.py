@@ -1,4 +1,4 @@
-"""openai's websockets: Realtime, the Responses API over a websocket, and the APIs that only translate or transcribe.
+"""openai's websockets: Realtime, the Responses API over a websocket, and APIs without separate responses.
 
 The SDK has the same four classes for each API: a connection and its manager, sync and async. `parse_event` converts each
 message to an event, whichever way the application receives it. This module has more than 120 lines because the Realtime and
@@ -65,7 +65,8 @@ _ELSEWHERE = ("session", "item", "audio")
 """If the `param` of an error begins with one of these, the error is not about a requested response."""
 _BUFFER = "input_audio_buffer"
 _LANE = "stream_id"
-"""The field of an event of the Responses API that names its lane: one of several responses that run at once on a socket."""
+"""The field of an event of the Responses API that names its lane. Several responses can run at once on a socket, each in a lane
+of its own."""
 
 
 class OpenAISockets(Adapter):
@@ -138,7 +139,7 @@ class OpenAISockets(Adapter):
             session.fail(_evidence(session, event))
 
     def sends(self, session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """The application requests a response. Of other messages, such as audio, only the type is read."""
+        """Read a message that the application sends. Only the type is read, except of a request for a response."""
         event = args[0] if args else kwargs.get("event")
         kind = event.get("type") if type(event) is dict else getattr(event, "type", None)
         if kind == "response.create":
@@ -183,8 +184,9 @@ def _error_of_lane(session: Session, event: Any, fields: Any) -> None:
 def _error(session: Session, event: Any, fields: Any) -> None:
     """An error of the Realtime API is about a message of the application, or about the running response.
 
-    The error may name the message by its id. If it has no id, it belongs to the requested response, unless its code or
-    parameter shows otherwise.
+    The error may name the message by its `event_id`. It refuses the oldest response that was asked for and has not begun,
+    unless its code or `param` shows that it is about something else. Any other error ends the running response, if exactly one
+    runs and the type is not `invalid_request_error`; otherwise it is an error of the session.
     """
     error = fields.get("error")
     code, kind, message = (text(field(error, name), 256) for name in ("code", "type", "event_id"))

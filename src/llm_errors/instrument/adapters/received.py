@@ -1,4 +1,7 @@
-"""Keeps the HTTP response from which an SDK creates its object. If the SDK cannot create it, only the body shows the reason."""
+"""Keeps the HTTP response from which an SDK creates the object that it returns.
+
+If the SDK cannot create the object, only the body shows the reason.
+"""
 
 from typing import Any, NamedTuple
 
@@ -31,7 +34,10 @@ class OfReceived:
 
 
 def judge(call: Invocation, result: Any) -> None:
-    """The SDK has created an object. If it looks empty, the body shows whether it was an error."""
+    """Judge the object that the SDK created. If it is suspicious, for example empty, the body is judged too.
+
+    The body may contain an error that the object has lost.
+    """
     answer = call.info.reader.whole(result)
     if answer.suspicion is not None and type(call.parsed) is Received:
         of_body = call.info.reader.whole(call.parsed)

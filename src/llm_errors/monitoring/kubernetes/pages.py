@@ -1,4 +1,6 @@
-"""Writes the generated blocks of the page about Kubernetes: loads, resource requests, and how long queues last."""
+"""Writes the generated blocks of the page about Kubernetes: loads, resource requests, and how long an outage
+queues bridge.
+"""
 
 from llm_errors.monitoring.kubernetes.sizing import FOR_SHORT_LIVED, LARGE, SMALL, Size
 from llm_errors.monitoring.kubernetes.tiers import AGENT, GATEWAY, SHORT_LIVED, Tier
@@ -24,7 +26,7 @@ def _row(folder: str, tier: Tier, size: Size, load: str) -> tuple[str, ...]:
 
 
 def bridged(_: Options) -> str:
-    """A table with the minutes that a queue lasts while its receiver is down."""
+    """A table with the minutes until a queue is full while its receiver is down."""
     rows = (
         (f"`overlays/{name}`", *(f"{minutes} min" for minutes in load.bridged_minutes))
         for name, load in (("small", SMALL), ("large", LARGE))

@@ -1,4 +1,7 @@
-"""Makes one GET request to a source, with the user's headers. An answer that is not a JSON object is an error."""
+"""Makes one GET request to a source of failures (Prometheus, Loki or Tempo), with the user's headers.
+
+An answer that is not a JSON object is an error.
+"""
 
 import base64
 import json

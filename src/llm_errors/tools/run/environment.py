@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 ADDRESS: Final = "_LLM_ERRORS_RUN"
-"""The variable with the host and port of the receiver. Its name begins with `_` because users do not set it."""
+"""The variable with the host and port at which `llm-errors run` receives telemetry. Its name begins with `_`, because users do
+not set it."""
 PROCESS_HEADER: Final = "llm-errors-process"
 EXPORTER: Final = "llm_errors_run"
 """The name of the exporters of `llm-errors run` in `OTEL_*_EXPORTER`. It is the same for all three signals."""
