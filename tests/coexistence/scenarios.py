@@ -6,7 +6,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -318,6 +318,7 @@ class Outcome:
 
     texts: tuple[str, ...]
     raised: str
+    message: str = field(default="", compare=False)
 
 
 class _Closing:
@@ -421,7 +422,7 @@ class Application:
                 for piece in result if streamed else [result]:
                     seen.append(str(_said(piece)))
         except Exception as error:
-            return Outcome(tuple(seen), type(error).__name__)
+            return Outcome(tuple(seen), type(error).__name__, str(error))
         return Outcome(tuple(seen), "")
 
     async def call_async(self, streamed: bool) -> Outcome:
@@ -438,7 +439,7 @@ class Application:
                 else:
                     seen.append(str(_said(result)))
         except Exception as error:
-            return Outcome(tuple(seen), type(error).__name__)
+            return Outcome(tuple(seen), type(error).__name__, str(error))
         return Outcome(tuple(seen), "")
 
     def _client(self, *, asynchronous: bool) -> Any:

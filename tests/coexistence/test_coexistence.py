@@ -86,9 +86,15 @@ def classes(found: list[Any]) -> list[str]:
 @ORDERS
 def test_one_call_is_told_once(peer, scenario, order, flavour, telemetry, spans, ours, provider, restore):
     peer.needed()
-    with peer.running(providers_of(telemetry, spans)):
-        seen_alone = call(provider, scenario, peer.api, flavour)
-    spans_alone = spans.take()
+
+    def alone():
+        with peer.running(providers_of(telemetry, spans)):
+            outcome = call(provider, scenario, peer.api, flavour)
+        return outcome, spans.take()
+
+    seen_alone, spans_alone = alone()
+    if seen_alone.raised and not scenario.error_class:  # seen once, a TypeError beside logfire: not our doing
+        seen_alone, spans_alone = alone()
     restore()
 
     with together(peer, order, ours, providers_of(telemetry, spans)):
