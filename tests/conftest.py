@@ -57,7 +57,7 @@ def _not_in(group: str) -> tuple[str, ...]:
     listed = {re.split(r"[^\w.-]", line)[0] for line in pyproject["dependency-groups"][group] if isinstance(line, str)}
     absent = [row for row in SDKS if row.distribution not in listed]
     modules = (row.distribution.replace("-", sign) for row in absent for sign in "_.")  # as tests import some of them
-    return tuple({name for row in absent for name in (row.package, row.distribution)} | set(modules))
+    return tuple({name for row in absent for name in (row.roots[0], row.package, row.distribution)} | set(modules))
 
 
 _OLD = (

@@ -82,9 +82,12 @@ LIBRARIES = {
 }
 
 
-def _closed_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"http://127.0.0.1:{server.getsockname()[1]}"
+@pytest.fixture
+def refusing():
+    """A port at which nobody listens. It stays bound, so that no other process gets it."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
 
 
 @pytest.fixture
@@ -117,12 +120,12 @@ FAULTS = {
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_the_network(library, fault, garbage):
+def test_a_fault_of_the_network(library, fault, garbage, refusing):
     action, verdict = FAULTS[fault]
     get = LIBRARIES[library](library)
     with Provider([Reply(action=action, json={})]) as provider:
         url = {
-            "refused": _closed_port(),
+            "refused": refusing,
             "dns": "http://nobody.invalid",
             "tls": garbage,
         }.get(fault, provider.url)
