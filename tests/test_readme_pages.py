@@ -1,11 +1,13 @@
 """README and the pages of `llm-errors docs`: every link leads somewhere, and every block works."""
 
 import os
+import random
 import re
 import shlex
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -164,6 +166,15 @@ def test_twenty_symptoms_each_with_a_command_that_exists() -> None:
         assert_parses(command)
 
 
+def unused_port() -> int:
+    """A port below those that systems give to outgoing connections, so that no other test takes it before it is used."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("of a hundred ports none is free")
+
+
 def test_the_exports_of_direct_scraping_serve_the_failures_of_an_application(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.exporter.prometheus")
     openai = pytest.importorskip("openai")
@@ -181,13 +192,10 @@ def test_the_exports_of_direct_scraping_serve_the_failures_of_an_application(tmp
         "port = os.environ['OTEL_EXPORTER_PROMETHEUS_PORT']\n"
         "print(urllib.request.urlopen(f'http://localhost:{port}/metrics').read().decode())\n"
     )
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
     settings = dict(pair.split("=") for pair in exports.split())
     done = subprocess.run(
         [str(Path(sys.executable).parent / "opentelemetry-instrument"), sys.executable, str(script)],
-        env={**os.environ, **settings, "OTEL_EXPORTER_PROMETHEUS_PORT": port},
+        env={**os.environ, **settings, "OTEL_EXPORTER_PROMETHEUS_PORT": str(unused_port())},
         capture_output=True,
         text=True,
         check=False,
