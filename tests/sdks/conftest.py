@@ -105,3 +105,19 @@ class Play:
 def play(observed: Any, provider: Callable[..., Provider]) -> Play:
     """Play a script to an SDK in an instrumented process."""
     return Play(observed, provider)
+
+
+@pytest.fixture
+def serve():
+    """Start a websocket server that plays a script."""
+    from tests.sdks.sockets import SocketServer  # websockets is not in every environment
+
+    started = []
+
+    def start(*script):
+        started.append(SocketServer(script))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()

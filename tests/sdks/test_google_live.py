@@ -14,7 +14,7 @@ from google import genai
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from llm_errors import classify
-from tests.sdks.sockets import Abort, Await, Close, Refuse, SocketServer
+from tests.sdks.sockets import Abort, Await, Close, Refuse
 
 APIError = import_module("google.genai.errors").APIError
 READY = (Await(), {"setupComplete": {}})
@@ -33,20 +33,6 @@ def says(said="hi"):
 SOUND = content(modelTurn={"parts": [{"inlineData": {"mimeType": "audio/pcm", "data": "AAAA"}}]})
 COMPLETE = {**content(turnComplete=True), "usageMetadata": {"promptTokenCount": 3, "responseTokenCount": 2}}
 TOOL = {"toolCall": {"functionCalls": [{"id": "1", "name": "look", "args": {"at": "x"}}]}}
-
-
-@pytest.fixture
-def serve():
-    """Start a server that plays a script."""
-    started = []
-
-    def start(*script):
-        started.append(SocketServer(script))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
 
 
 def client_of(server, **options):

@@ -16,7 +16,7 @@ import openai
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError, InvalidStatus
 
 from llm_errors import classify
-from tests.sdks.sockets import Abort, Await, Close, Refuse, SocketServer
+from tests.sdks.sockets import Abort, Await, Close, Refuse
 
 HAS_RESPONSES = hasattr(import_module("openai.resources.responses.responses"), "ResponsesConnection")
 HAS_REALTIME = hasattr(openai.OpenAI, "realtime")
@@ -77,20 +77,6 @@ def failed(status, reason=None, told=None):
 
 
 ANSWER = (created(), audio(), audio(), done())
-
-
-@pytest.fixture
-def serve():
-    """Start a server that plays a script."""
-    started = []
-
-    def start(*script):
-        started.append(SocketServer(script))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
 
 
 def at(server):

@@ -10,22 +10,13 @@ pytest.importorskip("dashscope", reason="dashscope is not installed")
 from dashscope.audio.asr import Recognition
 from dashscope.audio.tts import SpeechSynthesizer
 
-from tests.sdks.sockets import Abort, Await, Close, Refuse, SocketServer
+from tests.sdks.sockets import Abort, Await, Close, Refuse
 
 
-@pytest.fixture
-def serve():
-    """Start a server that plays a script."""
+@pytest.fixture(autouse=True)
+def quiet():
+    """The SDK logs every close as an error."""
     logging.getLogger("dashscope").setLevel(logging.CRITICAL)
-    started = []
-
-    def start(*script):
-        started.append(SocketServer(script))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
 
 
 def event(name, output=None, **more):

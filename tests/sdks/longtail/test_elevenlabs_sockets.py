@@ -12,7 +12,7 @@ pytest.importorskip("elevenlabs")
 from elevenlabs import client as eleven
 from websockets.exceptions import InvalidStatus
 
-from tests.sdks.sockets import PATIENCE, Abort, Await, Close, Refuse, SocketServer
+from tests.sdks.sockets import PATIENCE, Abort, Await, Close, Refuse
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 each_way = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
@@ -29,20 +29,6 @@ REFUSALS = [
     (Refuse(429), ("RATE_LIMITED", "requests")),
 ]
 each_refusal = pytest.mark.parametrize(("refusal", "reason"), REFUSALS, ids=["401", "403", "429"])
-
-
-@pytest.fixture
-def serve():
-    """Start a server that plays a script."""
-    started = []
-
-    def start(*script):
-        started.append(SocketServer(script))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
 
 
 # --- speech ---

@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosedError
 from llm_errors import classify, providers
 from llm_errors.instrument import drainer
 from llm_errors.instrument.adapters.spoken_apis import SOCKETS
-from tests.sdks.sockets import PATIENCE, Abort, Await, Close, Refuse, SocketServer
+from tests.sdks.sockets import PATIENCE, Abort, Await, Close, Refuse
 
 each_way = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
@@ -317,20 +317,6 @@ called_back = of(lambda api: api.calls_back)
 in_parts = of(lambda api: len(api.answer) > 1)
 asking = of(lambda api: api.ask and api.operation != "transcription")
 ending = of(lambda api: api.ask and api.operation != "transcription" and api.answer[-1] != snippet(True))
-
-
-@pytest.fixture
-def serve():
-    """Start a server that plays a script."""
-    started = []
-
-    def start(*script):
-        started.append(SocketServer(script))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
 
 
 class Seen(list):
